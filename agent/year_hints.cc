@@ -17,19 +17,6 @@ struct Printed {
   bool lacks = false;           ///< a stamp without one stands before it
 };
 
-/// Reads up to `size` bytes.
-std::string read_some(discover::FileReader& reader, std::size_t size) {
-  std::string text(size, '\0');
-  std::size_t filled = 0;
-  while (filled < size) {
-    const auto n = reader.read({text.data() + filled, size - filled});
-    if (!n || *n == 0) break;
-    filled += *n;
-  }
-  text.resize(filled);
-  return text;
-}
-
 Printed printed_in(const discover::LogFile& file) {
   Printed printed;
   const auto& path = file.older.empty() ? file.path : file.older.front().path;
@@ -42,15 +29,13 @@ Printed printed_in(const discover::LogFile& file) {
     printed.lacks |= !record.time && decoding->time_format() != "none";
   });
   decoding = &decoder;
-  decoder.feed(read_some(*reader, kHeadBytes));
-  decoder.flush_block();
-  decoder.release_held();
-  if (!printed.lacks || printed.first) return printed;
   const auto search = [&](std::size_t size) {
-    decoder.feed(read_some(*reader, size));
+    decoder.feed(discover::read_up_to(*reader, size));
     decoder.flush_block();
     decoder.release_held();
   };
+  search(kHeadBytes);
+  if (!printed.lacks || printed.first) return printed;
   search(kMoreBytes);
   const std::uint64_t read = kHeadBytes + kMoreBytes;
   const auto bytes = file.older.empty() ? file.bytes : file.older.front().bytes;

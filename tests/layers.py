@@ -124,7 +124,8 @@ ALLOWED = {
         "tools/l4/ask"],
     "tools/l4/commands/local": [
         "common/base", "common/http", "common/wire", "agent/daemon", "agent/tail", "aggregator",
-        "aggregator/http", "aggregator/serve", "tools/l4/terminal", "tools/l4/ask"],
+        "aggregator/http", "aggregator/serve", "tools/l4/keyring", "tools/l4/terminal",
+        "tools/l4/ask"],
     "tools/l4/commands/demo": [
         "common/base", "common/config", "common/http", "common/wire", "agent/discover",
         "aggregator/diagnose/report.h", "aggregator/serve", "tools/process", "tools/l4/terminal",

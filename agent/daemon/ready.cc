@@ -11,17 +11,13 @@
 #include "common/wire/port.h"
 
 namespace l4::daemon {
-namespace {
 
-/// In a container, which has a host name of its own, L4_NODE gives the name of the node.
 std::string host_name() {
   if (const char* given = std::getenv("L4_NODE"); given != nullptr && *given != 0) return given;
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
   return name.data();
 }
-
-}  // namespace
 
 Result<Ready> read_config(const std::filesystem::path& file) {
   auto settings = load_settings(file);

@@ -12,6 +12,9 @@
 
 namespace l4::daemon {
 
+/// The name of this host; in a container, which has a host name of its own, that of L4_NODE.
+std::string host_name();
+
 struct Ready {
   Settings settings;
   wire::NodeKey key;

@@ -52,7 +52,7 @@ bool SourceHints::poll(const std::vector<std::string>& sources,
 
 void SourceHints::restart(Millis now) {
   is_void_ = thread_.joinable();
-  surveys_ = 0;
+  is_first_ = true;
   sizes_.clear();
   due_at_ = now + kFirst;
 }
@@ -77,8 +77,7 @@ bool SourceHints::apply(const std::vector<tail::SurveyedSource>& rows, Millis no
     cut(hint, wire::kHintBytesMax);
     if (said_.size() < kSaidMax && said_.insert(hint).second) log_.warn(hint, now);
   }
-  ++surveys_;
-  if (surveys_ == 1)
+  if (std::exchange(is_first_, false))
     due_at_ = now + kFirst;
   else if (hints.empty())
     due_at_ = Millis::max();

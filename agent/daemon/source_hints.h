@@ -45,7 +45,7 @@ class SourceHints {
 
   OwnLog& log_;
   Millis due_at_;
-  int surveys_ = 0;
+  bool is_first_ = true;  ///< no survey of these sources has ended yet
   bool is_void_ = false;  ///< the survey under way is of former sources
   std::vector<std::string> hints_;
   std::set<std::string> said_;

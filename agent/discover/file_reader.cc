@@ -212,4 +212,16 @@ std::uint64_t FileReader::left_out() const {
   return state_->unpacker ? state_->unpacker->left_out() : 0;
 }
 
+std::string read_up_to(FileReader& reader, std::size_t size) {
+  std::string text(size, '\0');
+  std::size_t filled = 0;
+  while (filled < size) {
+    const auto n = reader.read({text.data() + filled, size - filled});
+    if (!n || *n == 0) break;
+    filled += *n;
+  }
+  text.resize(filled);
+  return text;
+}
+
 }  // namespace l4::discover

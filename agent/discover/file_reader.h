@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "agent/discover/on_disk.h"
 #include "common/base/error.h"
@@ -46,5 +47,8 @@ class FileReader {
   explicit FileReader(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+/// The next `size` bytes, or fewer where the text ends or cannot be read further.
+std::string read_up_to(FileReader& reader, std::size_t size);
 
 }  // namespace l4::discover

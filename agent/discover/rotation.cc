@@ -82,24 +82,12 @@ void look_into(std::string_view text, const std::optional<TimeMs>& hint, Times& 
   decoder.finish();
 }
 
-std::string read_some(FileReader& reader, std::size_t size) {
-  std::string text(size, '\0');
-  std::size_t filled = 0;
-  while (filled < size) {
-    const auto n = reader.read({text.data() + filled, size - filled});
-    if (!n || *n == 0) break;
-    filled += *n;
-  }
-  text.resize(filled);
-  return text;
-}
-
 /// Time of a file's first line and, unless it is packed, of its last.
 Times times_of(const LogFile& file) {
   Times times;
   auto reader = FileReader::open(file.path);
   if (!reader) return times;
-  look_into(read_some(*reader, kEndBytes), file.modified, times);
+  look_into(read_up_to(*reader, kEndBytes), file.modified, times);
   const bool more = file.bytes > kEndBytes;
   if (!reader->plain() ||
       (more && !reader->skip(file.bytes - std::min<std::uint64_t>(file.bytes, 2 * kEndBytes)))) {
@@ -108,7 +96,7 @@ Times times_of(const LogFile& file) {
   }
   if (more) {
     Times end;
-    look_into(read_some(*reader, kEndBytes), file.modified, end);
+    look_into(read_up_to(*reader, kEndBytes), file.modified, end);
     times.last = end.last;
   }
   return times;

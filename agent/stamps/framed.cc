@@ -61,10 +61,10 @@ struct Frame {
 /// Scans for a stamp at the front of `rest` that names a day.
 bool scan_inner(std::string_view rest, bool announced, RawStamp& stamp) {
   const auto formats = stamp_formats();
-  for (std::uint64_t rows = stamp_rows(rest); rows != 0; rows &= rows - 1) {
+  for (std::uint64_t rows = stamp_rows(rest) & ~framed_row(); rows != 0; rows &= rows - 1) {
     const StampFormat& format = formats[static_cast<std::size_t>(__builtin_ctzll(rows))];
     RawStamp inner;
-    if (format.scan == framed || !format.scan(rest, inner)) continue;
+    if (!format.scan(rest, inner)) continue;
     if (inner.timeless || inner.clock_only || inner.cut_from == inner.cut_to) continue;
     if (inner.epoch_ms ? !announced : inner.civil.year == 0 || !inner.civil.valid()) continue;
     stamp = inner;

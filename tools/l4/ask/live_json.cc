@@ -69,6 +69,14 @@ void read_rows(JsonMembers& from, std::string_view name, std::vector<Row>& rows)
   from.each(name, [&](JsonMembers& row) { read_row(row, rows.emplace_back()); });
 }
 
+/// The rows of a document that is one list.
+template <class Row>
+Result<std::vector<Row>> read_list(std::string_view text, std::string_view name) {
+  using Rows = std::vector<Row>;
+  return read_document<Rows>(text,
+                             [&](JsonMembers& from, Rows& rows) { read_rows(from, name, rows); });
+}
+
 bool has_next(JsonMembers& from) {
   const JsonValue* next = from.find("next");
   return next != nullptr && !next->is_null();
@@ -133,9 +141,7 @@ Result<AgentList> read_agents(std::string_view text) {
 }
 
 Result<std::vector<NodeRow>> read_nodes(std::string_view text) {
-  using Rows = std::vector<NodeRow>;
-  return read_document<Rows>(text,
-                             [](JsonMembers& from, Rows& rows) { read_rows(from, "nodes", rows); });
+  return read_list<NodeRow>(text, "nodes");
 }
 
 Result<StatusRow> read_status(std::string_view text) {
@@ -147,9 +153,7 @@ Result<StatusRow> read_status(std::string_view text) {
 }
 
 Result<std::vector<SinkTestRow>> read_sink_tests(std::string_view text) {
-  using Rows = std::vector<SinkTestRow>;
-  return read_document<Rows>(text,
-                             [](JsonMembers& from, Rows& rows) { read_rows(from, "sinks", rows); });
+  return read_list<SinkTestRow>(text, "sinks");
 }
 
 Result<IncidentList> read_incidents(std::string_view text) {
@@ -165,9 +169,7 @@ Result<SnapshotRow> read_snapshot(std::string_view text) {
 }
 
 Result<std::vector<SnapshotRow>> read_snapshots(std::string_view text) {
-  using Rows = std::vector<SnapshotRow>;
-  return read_document<Rows>(
-      text, [](JsonMembers& from, Rows& rows) { read_rows(from, "snapshots", rows); });
+  return read_list<SnapshotRow>(text, "snapshots");
 }
 
 Result<ChangeRow> read_change(std::string_view text) {

@@ -58,27 +58,6 @@ class Lock {
   int file_;
 };
 
-/// Writes the whole file; on an error the former content stays. Mode 0600.
-Result<void> write_file(const fs::path& file, const std::string& text, bool durable) {
-  const fs::path beside = file.string() + ".new";
-  const int out = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (out < 0) return std::unexpected(failed_call(beside, errno));
-  int reason = ::fchmod(out, 0600) != 0 ? errno : 0;
-  for (std::size_t done = 0; reason == 0 && done < text.size();) {
-    const ssize_t wrote = ::write(out, text.data() + done, text.size() - done);
-    if (wrote >= 0)
-      done += static_cast<std::size_t>(wrote);
-    else if (errno != EINTR)
-      reason = errno;
-  }
-  if (reason == 0 && durable && ::fsync(out) != 0) reason = errno;
-  if (::close(out) != 0 && reason == 0) reason = errno;
-  if (reason == 0 && ::rename(beside.c_str(), file.c_str()) != 0) reason = errno;
-  if (reason == 0) return {};
-  ::unlink(beside.c_str());
-  return std::unexpected(failed_call(file, reason));
-}
-
 std::string text_of(const fs::path& file) {
   std::ifstream stream(file);
   std::ostringstream whole;
@@ -96,7 +75,7 @@ class Changes {
     std::error_code ignored;  // a folder that holds something else by now stays
     for (auto one = done_.rbegin(); one != done_.rend(); ++one)
       if (one->before)
-        static_cast<void>(write_file(one->path, *one->before, false));
+        static_cast<void>(write_private(one->path, *one->before, false));
       else
         fs::remove(one->path, ignored);
   }
@@ -119,7 +98,7 @@ class Changes {
     std::error_code ignored;
     const bool there = fs::exists(file, ignored);
     done_.push_back({file, there ? std::optional(text_of(file)) : std::nullopt});
-    return write_file(file, text, durable);
+    return write_private(file, text, durable);
   }
   void keep() { done_.clear(); }
 
@@ -229,11 +208,11 @@ Result<void> Keyring::add(const std::vector<std::string>& names, bool replace) c
     const auto keys = wire::make_key_pair();
     if (!keys) return std::unexpected(keys.error());
     const wire::NodeKey key{name, keys->public_key, keys->secret_key, server->public_key};
-    if (auto wrote = write_file(node_key(name), wire::to_text(key), false); !wrote) return wrote;
+    if (auto wrote = write_private(node_key(name), wire::to_text(key), false); !wrote) return wrote;
     entries.push_back({name, keys->public_key});
   }
   ::sync();  // one call for all files
-  return write_file(allow_list(), text_of(entries), true);
+  return write_private(allow_list(), text_of(entries), true);
 }
 
 Result<void> Keyring::revoke(const std::vector<std::string>& names) const {
@@ -252,7 +231,7 @@ Result<void> Keyring::revoke(const std::vector<std::string>& names) const {
   if (!missing.empty())
     return std::unexpected(
         Error{*missing.begin(), "is not in the allow list. Nothing was revoked"});
-  if (auto wrote = write_file(allow_list(), text_of(entries), true); !wrote) return wrote;
+  if (auto wrote = write_private(allow_list(), text_of(entries), true); !wrote) return wrote;
   std::error_code ignored;
   for (const std::string& name : revoked) fs::remove(node_key(name), ignored);
   return {};
@@ -281,8 +260,29 @@ Result<std::string> Keyring::add_token(const std::string& name, const std::strin
     return std::unexpected(failed_call("getrandom", errno));
   std::string token = "l4_" + hex_of(secret);
   text += fmt::format("{} {} {}\n", role, name, http::sha256_of(token));
-  if (auto wrote = write_file(tokens(), text, true); !wrote) return std::unexpected(wrote.error());
+  if (auto wrote = write_private(tokens(), text, true); !wrote)
+    return std::unexpected(wrote.error());
   return token;
+}
+
+Result<void> write_private(const fs::path& file, const std::string& text, bool durable) {
+  const fs::path beside = file.string() + ".new";
+  const int out = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (out < 0) return std::unexpected(failed_call(beside, errno));
+  int reason = ::fchmod(out, 0600) != 0 ? errno : 0;
+  for (std::size_t done = 0; reason == 0 && done < text.size();) {
+    const ssize_t wrote = ::write(out, text.data() + done, text.size() - done);
+    if (wrote >= 0)
+      done += static_cast<std::size_t>(wrote);
+    else if (errno != EINTR)
+      reason = errno;
+  }
+  if (reason == 0 && durable && ::fsync(out) != 0) reason = errno;
+  if (::close(out) != 0 && reason == 0) reason = errno;
+  if (reason == 0 && ::rename(beside.c_str(), file.c_str()) != 0) reason = errno;
+  if (reason == 0) return {};
+  ::unlink(beside.c_str());
+  return std::unexpected(failed_call(file, reason));
 }
 
 Result<std::vector<std::string>> read_names(const fs::path& file) {

@@ -5,8 +5,9 @@
 //   tokens           0600   lines of `role name sha256`: the tokens of HTTP
 //   nodes/NAME.key   0600   what a node's agent needs; bring it there, then it may be deleted
 //
-// Used by `l4 keys`. Everything is written beside its place and renamed, under a lock, so that
-// readers see the old or the new state, and an error half way changes no list.
+// Used by `l4 keys`, `l4 local` and `l4 demo`. Everything is written beside its place and renamed,
+// under a lock, so that readers see the old or the new state, and an error half way changes no
+// list.
 #pragma once
 
 #include <filesystem>
@@ -43,6 +44,11 @@ class Keyring {
  private:
   std::filesystem::path folder_;
 };
+
+/// Writes the whole file beside its place and renames it; on an error the former content stays.
+/// Mode 0600. `durable`: it is on the disk when this returns.
+Result<void> write_private(const std::filesystem::path& file, const std::string& text,
+                           bool durable);
 
 /// Names of a file, one a line; empty lines and those that begin with # are skipped. An Error names
 /// file and line.

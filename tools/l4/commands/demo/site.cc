@@ -1,15 +1,10 @@
 #include "tools/l4/commands/demo/site.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "aggregator/serve/json_text.h"
-#include "common/base/descriptor.h"
 #include "common/wire/greeting.h"
 #include "tools/l4/keyring/keyring.h"
 
@@ -35,20 +30,6 @@ std::string pattern_of(const fs::path& path) {
     pattern += c;
   }
   return pattern;
-}
-
-Result<void> write_file(const fs::path& file, const std::string& text) {
-  const Descriptor out(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  const auto failed = [&] {
-    return std::unexpected(Error{file.string(), std::generic_category().message(errno)});
-  };
-  if (out.number() < 0) return failed();
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t wrote = ::write(out.number(), text.data() + done, text.size() - done);
-    if (wrote < 0 && errno != EINTR) return failed();
-    if (wrote > 0) done += static_cast<std::size_t>(wrote);
-  }
-  return {};
 }
 
 }  // namespace
@@ -91,9 +72,9 @@ Result<Site> Site::make(fs::path folder, std::string job, std::vector<Watched> w
   const auto token = keys.add_token(kTokenName, kTokenRole);
   if (!token) return std::unexpected(token.error());
   site.token_ = *token;
-  if (auto wrote = write_file(site.folder_ / "token", *token + '\n'); !wrote)
+  if (auto wrote = keyring::write_private(site.folder_ / "token", *token + '\n', false); !wrote)
     return std::unexpected(wrote.error());
-  auto wrote = write_file(site.aggregator_settings(), R"([wire]
+  auto wrote = keyring::write_private(site.aggregator_settings(), R"([wire]
 listen = "tcp://127.0.0.1:0"
 key = "keys/aggregator.key"
 allow_list = "keys/allow-list"
@@ -104,7 +85,8 @@ tokens = "keys/tokens"
 folder = "aggregator"
 [alerts]
 source = "l4 demo"
-)");
+)",
+                                      false);
   if (!wrote) return std::unexpected(wrote.error());
   return site;
 }
@@ -130,11 +112,12 @@ kernel_log = false
 )",
         quoted(addresses.wire), name_of(i), quoted(job_), quoted(watched_[i].node),
         quoted(pattern_of(watched_[i].logs)), i);
-    if (auto wrote = write_file(agent_settings(i), text); !wrote) return wrote;
+    if (auto wrote = keyring::write_private(agent_settings(i), text, false); !wrote) return wrote;
   }
-  return write_file(
+  return keyring::write_private(
       client_settings(),
-      fmt::format("[client]\naddress = {}\ntoken_file = \"token\"\n", quoted(addresses.http)));
+      fmt::format("[client]\naddress = {}\ntoken_file = \"token\"\n", quoted(addresses.http)),
+      false);
 }
 
 }  // namespace l4::commands::demo

@@ -78,8 +78,8 @@ std::string survey_of(const tail::SurveyedSource& source, TimeMs now) {
     return text +
            (source.hint.empty() ? "no log yet; those that appear are followed" : source.hint);
   const Millis age = std::max(now - source.written, Millis{0});
-  text += fmt::format("{} log{}, the newest written {} ago", source.files,
-                      source.files == 1 ? "" : "s", serve::brief(age));
+  text += fmt::format("{}, the newest written {} ago", serve::counted(source.files, "log"),
+                      serve::brief(age));
   if (age > daemon::Settings{}.old_after)
     text += "; logs as old as that are not followed, 'l4 diagnose' reads them";
   if (source.closed > 0)

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <array>
 #include <exception>
 #include <utility>
 
@@ -21,9 +20,8 @@ constexpr std::uint64_t kRingBytes = 256ULL << 20U;
 
 /// The name of this host as the agent's; "local" if it is no name of a node.
 std::string node_name() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return wire::is_node_name(name.data()) ? std::string(name.data()) : std::string("local");
+  std::string name = daemon::host_name();
+  return wire::is_node_name(name) ? name : "local";
 }
 
 Result<daemon::Ready> agent_settings(const PairOptions& options) {

@@ -27,10 +27,6 @@ std::string clock_of(TimeMs at) {
   return to_rfc3339(std::chrono::floor<std::chrono::seconds>(at)).substr(11, 8) + "Z";
 }
 
-std::string count_of(std::uint64_t count, const char* word) {
-  return fmt::format("{} {}{}", serve::grouped(count), word, count == 1 ? "" : "s");
-}
-
 Tone tone_of(const ask::ChangeRow& change) {
   if (change.kind == "resolved") return Tone::good;
   return change.state == "slow" ? Tone::uneasy : Tone::bad;
@@ -64,8 +60,8 @@ std::string Story::of_job(std::string_view data) {
   page.row({{job->id, Tone::strong},
             {is_over ? " has finished" : " is watched", is_over ? Tone::good : Tone::plain},
             {is_over || !is_failed ? "" : " · " + serve::spoken(job->state), Tone::bad},
-            {is_over ? fmt::format(" · {} · {}", count_of(job->ranks, "rank"),
-                                   count_of(job->nodes, "node"))
+            {is_over ? fmt::format(" · {} · {}", serve::counted(job->ranks, "rank"),
+                                   serve::counted(job->nodes, "node"))
                      : "",
              Tone::dim}});
   return page.release();

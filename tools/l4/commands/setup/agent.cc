@@ -264,19 +264,8 @@ Result<void> read_settings_of_agent(const fs::path& file) {
 }  // namespace
 
 int run_setup_agent(const AgentOptions& options) {
-  constexpr auto kProgram = "l4 setup agent";
-  const auto refuse = [](const Error& error) {
-    return terminal::fail(error, terminal::kWrongUse, kProgram);
-  };
-  if (const auto free = check_target(options); !free) return refuse(free.error());
-  const auto answers = answers_of(options);
-  if (!answers) return refuse(answers.error());
-  Outcome outcome;
-  outcome.settings = settings_of(*answers, whole(options.out));
-  look_around(*answers, whole(options.out), outcome);
-  if (const auto done = write_settings(options, read_settings_of_agent, outcome); !done)
-    return refuse(done.error());
-  return show(outcome, options, kProgram);
+  return run_steps<AgentOptions, AgentAnswers>(
+      options, "l4 setup agent", {answers_of, settings_of, look_around, read_settings_of_agent});
 }
 
 }  // namespace l4::commands::setup

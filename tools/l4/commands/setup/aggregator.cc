@@ -262,19 +262,9 @@ void look_around(const Answers& answers, const fs::path& file, Outcome& outcome)
 }  // namespace
 
 int run_setup_aggregator(const AggregatorOptions& options) {
-  constexpr auto kProgram = "l4 setup aggregator";
-  const auto refuse = [](const Error& error) {
-    return terminal::fail(error, terminal::kWrongUse, kProgram);
-  };
-  if (const auto free = check_target(options); !free) return refuse(free.error());
-  const auto answers = answers_of(options);
-  if (!answers) return refuse(answers.error());
-  Outcome outcome;
-  outcome.settings = settings_of(*answers, whole(options.out));
-  look_around(*answers, whole(options.out), outcome);
-  if (const auto done = write_settings(options, read_settings_of_aggregator, outcome); !done)
-    return refuse(done.error());
-  return show(outcome, options, kProgram);
+  return run_steps<AggregatorOptions, Answers>(
+      options, "l4 setup aggregator",
+      {answers_of, settings_of, look_around, read_settings_of_aggregator});
 }
 
 }  // namespace l4::commands::setup

@@ -14,6 +14,8 @@
 #include "common/base/error.h"
 #include "tools/l4/commands/setup/command.h"
 #include "tools/l4/commands/setup/unit.h"
+#include "tools/l4/terminal/exit.h"
+#include "tools/l4/terminal/output.h"
 #include "tools/l4/terminal/remarks.h"
 
 namespace l4::commands::setup {
@@ -59,5 +61,34 @@ std::string start_command(const Unit& unit, const std::filesystem::path& file);
 
 /// Ends the command: a page for people, or JSON.
 int show(const Outcome& outcome, const CommonOptions& options, std::string_view program);
+
+/// The steps of setting up one program; `Answers` is what is asked for it.
+template <class Options, class Answers>
+struct Steps {
+  Result<Answers> (*ask)(const Options&);
+  std::string (*settings_of)(const Answers&, const std::filesystem::path& file);
+  /// Adds what was found on this machine, and the next commands.
+  void (*look_around)(const Answers&, const std::filesystem::path& file, Outcome&);
+  Reader read;
+};
+
+/// The exit status; `program`: for messages.
+template <class Options, class Answers>
+int run_steps(const Options& options, std::string_view program,
+              const Steps<Options, Answers>& steps) {
+  const auto refuse = [&](const Error& error) {
+    return terminal::fail(error, terminal::kWrongUse, program);
+  };
+  if (const auto free = check_target(options); !free) return refuse(free.error());
+  const auto answers = steps.ask(options);
+  if (!answers) return refuse(answers.error());
+  const std::filesystem::path file = whole(options.out);
+  Outcome outcome;
+  outcome.settings = steps.settings_of(*answers, file);
+  steps.look_around(*answers, file, outcome);
+  if (const auto done = write_settings(options, steps.read, outcome); !done)
+    return refuse(done.error());
+  return show(outcome, options, program);
+}
 
 }  // namespace l4::commands::setup
