@@ -336,7 +336,8 @@ std::optional<Millis> JobPipeline::due() const {
   std::optional<Millis> first;
   for (const auto& [number, log] : logs_)
     for (const auto& since : {log->waits_since, log->mixed_since, log->line_since})
-      if (log->dirty && since) keep_earliest(first, *since + options_.hold);
+      if (log->dirty && since && log->fed && log->fed->steady <= *since)
+        keep_earliest(first, *since + options_.hold);
   return first;
 }
 

@@ -81,7 +81,8 @@ class JobPipeline {
     return staged_ >= options_.segments_per_batch || staged_events_ >= options_.events_per_batch;
   }
   bool dirty() const;  ///< something waits for a flush
-  /// When a record has waited long enough for more lines, so that a flush ships it.
+  /// When a record has waited long enough for more lines, so that a flush ships it. Only of logs
+  /// from which nothing came since: in the others, the next lines end the wait.
   std::optional<Millis> due() const;
 
   /// Drops everything that was not shipped, because the logs will be read again from the committed

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "agent/stamps/scanners.h"
 #include "agent/text/level.h"
@@ -10,6 +11,7 @@ namespace l4::stamps {
 namespace {
 
 constexpr std::size_t kFrameMax = 56, kWordsMax = 5, kTagMax = 8;
+constexpr std::size_t kStampMax = 24;  // from its begin to its minutes
 
 /// Words, in lower case, that stand before a time and say nothing else.
 constexpr std::array<std::string_view, 30> kAnnouncing{
@@ -27,9 +29,23 @@ bool is_announcing(std::string_view word) {
   return std::ranges::binary_search(kAnnouncing, std::string_view(lower.data(), word.size()));
 }
 
+constexpr auto kIsSign = [] {
+  std::array<bool, 256> is{};
+  for (const char c : std::string_view("[](){}<>|=-*#~:;,.\"' \t"))
+    is[static_cast<unsigned char>(c)] = true;
+  return is;
+}();
+
 bool is_sign(char c) {
-  constexpr std::string_view kSigns = "[](){}<>|=-*#~:;,.\"' \t";
-  return kSigns.find(c) != std::string_view::npos;
+  return kIsSign[static_cast<unsigned char>(c)];
+}
+
+/// True if a time of day may stand in the text.
+bool may_hold_clock(std::string_view text) {
+  for (std::size_t at = text.find(':', 1); at != text.npos; at = text.find(':', at + 1))
+    if (at + 1 < text.size() && text::is_digit(text[at - 1]) && text::is_digit(text[at + 1]))
+      return true;
+  return false;
 }
 
 /// What was read of the frame.
@@ -78,6 +94,7 @@ bool scan_inner(std::string_view rest, bool announced, RawStamp& stamp) {
 bool framed(std::string_view line, RawStamp& stamp) {
   Frame frame;
   const std::size_t most = std::min(line.size(), kFrameMax);
+  std::optional<bool> clock;
   for (std::size_t at = 0; at < most;) {
     const char c = line[at];
     if (is_sign(c)) {
@@ -85,8 +102,12 @@ bool framed(std::string_view line, RawStamp& stamp) {
       ++at;
       continue;
     }
-    const bool may_be_day = text::is_digit(c) || text::is_upper(c);
-    if (at > 0 && may_be_day && scan_inner(line.substr(at), frame.announces, stamp)) {
+    bool may_be_day = at > 0 && text::is_digit(c);  // or seconds of the epoch
+    if (at > 0 && text::is_upper(c)) {
+      if (!clock) clock = may_hold_clock(line.substr(0, kFrameMax + kStampMax));
+      may_be_day = *clock;
+    }
+    if (may_be_day && scan_inner(line.substr(at), frame.announces, stamp)) {
       stamp.cut_from += at;
       stamp.cut_to += at;
       // The sign that parts the stamp from the frame goes with it: `[INFO|time]` leaves `[INFO]`.
