@@ -118,6 +118,8 @@ def measure(options, folder):
         feed = Feed(site.logs, pools, options.mb_per_s * 1e6, options.rotate)
         agent = site.start_agent("node-a")
         feed.write(WARM_S)
+        if agent.process.poll() is not None:
+            sys.exit(f"the agent has ended: {agent.said().strip()}")
         before, cpu, began = feed.written, agent.cpu_s(), time.monotonic()
         wire = site.counts().get("wire_bytes", 0)
         feed.write(options.seconds)

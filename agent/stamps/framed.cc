@@ -6,6 +6,8 @@
 
 #include "agent/stamps/scanners.h"
 #include "agent/text/level.h"
+#include "agent/text/rows_by_first.h"
+#include "agent/text/scan.h"
 
 namespace l4::stamps {
 namespace {
@@ -13,20 +15,26 @@ namespace {
 constexpr std::size_t kFrameMax = 56, kWordsMax = 5, kTagMax = 8;
 constexpr std::size_t kStampMax = 24;  // from its begin to its minutes
 
+struct Word {
+  std::string_view text;
+};
+
 /// Words, in lower case, that stand before a time and say nothing else.
-constexpr std::array<std::string_view, 30> kAnnouncing{
-    "at",        "began",      "begin", "completed", "created",   "current",  "date", "datetime",
-    "done",      "end",        "ended", "ending",    "finish",    "finished", "is",   "job",
-    "local",     "now",        "on",    "start",     "started",   "starting", "stop", "stopped",
-    "submitted", "terminated", "the",   "time",      "timestamp", "training"};
+constexpr std::array kAnnouncing{
+    Word{"at"},         Word{"began"},    Word{"begin"},    Word{"completed"}, Word{"created"},
+    Word{"current"},    Word{"date"},     Word{"datetime"}, Word{"done"},      Word{"end"},
+    Word{"ended"},      Word{"ending"},   Word{"finish"},   Word{"finished"},  Word{"is"},
+    Word{"job"},        Word{"local"},    Word{"now"},      Word{"on"},        Word{"start"},
+    Word{"started"},    Word{"starting"}, Word{"stop"},     Word{"stopped"},   Word{"submitted"},
+    Word{"terminated"}, Word{"the"},      Word{"time"},     Word{"timestamp"}, Word{"training"},
+};
 
 bool is_announcing(std::string_view word) {
-  std::array<char, 12> lower{};
-  if (word.size() > lower.size()) return false;
-  std::ranges::transform(word, lower.begin(), [](char c) {
-    return text::is_upper(c) ? static_cast<char>(c | 0x20) : c;
+  static constexpr text::RowsByFirst kAnnouncingByFirst{kAnnouncing, &Word::text};
+  const auto lower = [](char c) { return text::is_upper(c) ? static_cast<char>(c | 0x20) : c; };
+  return std::ranges::any_of(kAnnouncingByFirst.of(lower(word[0])), [&](const Word& known) {
+    return known.text.size() == word.size() && std::ranges::equal(word, known.text, {}, lower);
   });
-  return std::ranges::binary_search(kAnnouncing, std::string_view(lower.data(), word.size()));
 }
 
 constexpr auto kIsSign = [] {
