@@ -193,13 +193,13 @@ def check_terminal(expect, l4, folder):
         os.environ.update(TMPDIR=str(temporary), TERM="xterm")
         os.execv(l4.binary, [l4.binary, "demo"])
     text, until = "", time.monotonic() + 30 * SLOW
-    while "node-03 " not in text and time.monotonic() < until:
+    while "\x1b[J" not in text and time.monotonic() < until:
         if select.select([end], [], [], 0.2)[0]:
             try:
                 text += os.read(end, 65536).decode("utf-8", "replace")
             except OSError:  # it has ended
                 break
-    expect.that("node-03 " in text, "a terminal shows each node", text[-2000:])
+    expect.that("node-03\x1b" in text, "a terminal shows each node", text[-2000:])
     expect.that("\x1b[J" in text, "a block is rewritten on a terminal", text[-400:])
     os.close(end)
     _, status = os.waitpid(pid, 0)
