@@ -16,7 +16,6 @@ namespace {
 
 constexpr Millis kAloneAfter{5'000}, kScanEvery{1'000}, kSaveEvery{5'000};
 constexpr Millis kFlushLeast{50};  // between two flushes
-constexpr Millis kNever = Millis::max();
 constexpr std::size_t kQuestionsMax = 16;
 
 ship::SessionOptions session_options(const Settings& settings, const Agent::World& world) {
@@ -135,7 +134,7 @@ Millis Agent::step(Moment now) {
     kernel_->poll(now.host, processes_.watch());
     world_.log->warn(kernel_->flush_notices(), now.steady);
   }
-  if (now.steady >= std::min(flush_at_, early_at_)) flush_due();
+  flush_due();
   if (std::exchange(offered_, false)) wait = session_.step(now.instant());
   if (all_is_acked()) processes_.ack_ends();
   if (hints_.poll(settings_.sources, settings_.excludes, now.steady))
@@ -172,25 +171,22 @@ void Agent::scan() {
 
 void Agent::flush(bool all) {
   flush_at_ = now_.steady + settings_.flush;
-  early_at_ = kNever;
+  early_at_.reset();
   if (!session_.has_room() || !jobs_.dirty()) return;
   jobs_.flush(now_.steady, all);
-  expect_early();
+  early_at_ = jobs_.due();
+  if (early_at_) early_at_ = std::max(*early_at_, now_.steady + kFlushLeast);
 }
 
-/// What has waited for more lines is not kept waiting for the next flush, too. Whether it still
-/// waits then shows only then: a log that grows must not be shipped in more and smaller batches.
+/// What has waited for more lines is not kept waiting for the next flush, too. But where more lines
+/// have come since, an early flush would only make batches smaller: jobs are asked again.
 void Agent::flush_due() {
-  const auto due = jobs_.due();
-  if (now_.steady >= flush_at_ || (due && *due <= now_.steady))
+  if (now_.steady >= flush_at_) {
     flush(stopping_);
-  else
-    expect_early();
-}
-
-void Agent::expect_early() {
-  const auto due = jobs_.due();
-  early_at_ = due ? std::max(*due, now_.steady + kFlushLeast) : kNever;
+  } else if (early_at_ && now_.steady >= *early_at_) {
+    early_at_ = jobs_.due();
+    if (early_at_ && now_.steady >= *early_at_) flush(stopping_);
+  }
 }
 
 void Agent::ship(wire::Batch&& batch) {
@@ -202,7 +198,7 @@ Millis Agent::next_step(Millis session) const {
   const auto until = [&](Millis at) { return std::max(Millis{0}, at - now_.steady); };
   Millis wait = session;
   if (jobs_.dirty() && session_.has_room())
-    wait = std::min(wait, until(std::min(flush_at_, early_at_)));
+    wait = std::min(wait, until(std::min(flush_at_, early_at_.value_or(flush_at_))));
   if (processes_.watch() != nullptr) wait = std::min(wait, until(processes_.due_at()));
   if (decide_in_) wait = std::min(wait, *decide_in_);
   if (reloaded_ || stopping_ || lines_wait_) wait = std::min(wait, Millis{50});

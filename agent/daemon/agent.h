@@ -83,7 +83,6 @@ class Agent : private ship::Pipeline {
   void scan();
   void flush(bool all);
   void flush_due();
-  void expect_early();
   void answer_questions();
   void save();
   void ship(wire::Batch&& batch);
@@ -112,7 +111,7 @@ class Agent : private ship::Pipeline {
   std::vector<wire::Ask> questions_;
   std::optional<Settings> reloaded_;  // settings whose sources wait until nothing is under way
   Millis scan_at_{0}, flush_at_{0}, save_at_{0};
-  Millis early_at_ = Millis::max();  // of a flush for what has waited long enough
+  std::optional<Millis> early_at_;  // a flush before flush_at_, for what will have waited enough
   std::optional<Millis> decide_in_;
   bool more_ = false, stopping_ = false, offered_ = false;
   bool lines_wait_ = false;  // raw lines wait for room on the link

@@ -13,7 +13,7 @@ namespace l4::stamps {
 namespace {
 
 constexpr std::size_t kFrameMax = 56, kWordsMax = 5, kTagMax = 8;
-constexpr std::size_t kStampMax = 24;  // from its begin to its minutes
+constexpr std::size_t kStampMax = 40;  // from its begin to its minutes
 
 struct Word {
   std::string_view text;
@@ -31,21 +31,15 @@ constexpr std::array kAnnouncing{
 
 bool is_announcing(std::string_view word) {
   static constexpr text::RowsByFirst kAnnouncingByFirst{kAnnouncing, &Word::text};
-  const auto lower = [](char c) { return text::is_upper(c) ? static_cast<char>(c | 0x20) : c; };
-  return std::ranges::any_of(kAnnouncingByFirst.of(lower(word[0])), [&](const Word& known) {
-    return known.text.size() == word.size() && std::ranges::equal(word, known.text, {}, lower);
+  return std::ranges::any_of(kAnnouncingByFirst.of(text::lower(word[0])), [&](const Word& known) {
+    return text::equals_lower(word, known.text);
   });
 }
 
-constexpr auto kIsSign = [] {
-  std::array<bool, 256> is{};
-  for (const char c : std::string_view("[](){}<>|=-*#~:;,.\"' \t"))
-    is[static_cast<unsigned char>(c)] = true;
-  return is;
-}();
+constexpr text::CharacterSet kSigns = text::characters("[](){}<>|=-*#~:;,.\"' \t");
 
 bool is_sign(char c) {
-  return kIsSign[static_cast<unsigned char>(c)];
+  return kSigns[static_cast<unsigned char>(c)];
 }
 
 /// True if a time of day may stand in the text.
@@ -110,12 +104,11 @@ bool framed(std::string_view line, RawStamp& stamp) {
       ++at;
       continue;
     }
-    bool may_be_day = at > 0 && text::is_digit(c);  // or seconds of the epoch
-    if (at > 0 && text::is_upper(c)) {
-      if (!clock) clock = may_hold_clock(line.substr(0, kFrameMax + kStampMax));
-      may_be_day = *clock;
-    }
-    if (may_be_day && scan_inner(line.substr(at), frame.announces, stamp)) {
+    // A figure may be seconds of the epoch; behind the name of a day or month stands a clock.
+    if (at > 0 && text::is_upper(c) && !clock)
+      clock = may_hold_clock(line.substr(0, kFrameMax + kStampMax));
+    const bool may_be_day = text::is_digit(c) || (text::is_upper(c) && clock.value_or(false));
+    if (at > 0 && may_be_day && scan_inner(line.substr(at), frame.announces, stamp)) {
       stamp.cut_from += at;
       stamp.cut_to += at;
       // The sign that parts the stamp from the frame goes with it: `[INFO|time]` leaves `[INFO]`.

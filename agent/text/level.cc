@@ -111,12 +111,8 @@ Level level_of_word(std::string_view word) {
 Level level_of_spelled_word(std::string_view word) {
   static constexpr RowsByFirst kByFirst{kLowerWords, &Word::text};
   if (word.size() < 4 || word.size() > 8) return Level::unknown;
-  const auto lower = [](char c) { return static_cast<char>(c | 0x20); };
   for (const Word& known : kByFirst.of(lower(word[0])))
-    if (known.text.size() == word.size() &&
-        std::equal(word.begin(), word.end(), known.text.begin(),
-                   [&](char a, char b) { return lower(a) == b; }))
-      return known.level;
+    if (equals_lower(word, known.text)) return known.level;
   return Level::unknown;
 }
 

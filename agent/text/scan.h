@@ -4,6 +4,7 @@
 // agent/stamps and agent/decode parse with it. Header only, no state.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -30,17 +31,30 @@ inline bool is_blank(char c) {
 
 /// One look-up for each character, because nearly every line is tested for words and hosts.
 using CharacterSet = std::array<bool, 256>;
-consteval CharacterSet letters_digits_and(std::string_view others) {
+consteval CharacterSet characters(std::string_view text) {
   CharacterSet set{};
+  for (const char c : text) set[static_cast<unsigned char>(c)] = true;
+  return set;
+}
+consteval CharacterSet letters_digits_and(std::string_view others) {
+  CharacterSet set = characters(others);
   for (unsigned char c = '0'; c <= '9'; ++c) set[c] = true;
   for (unsigned char c = 'A'; c <= 'Z'; ++c) set[c] = set[c | 0x20] = true;
-  for (const char c : others) set[static_cast<unsigned char>(c)] = true;
   return set;
 }
 inline constexpr CharacterSet kAlnumCharacters = letters_digits_and("");
 inline constexpr CharacterSet kWordCharacters = letters_digits_and("_");
 /// Characters of host names, addresses and Kubernetes names.
 inline constexpr CharacterSet kHostCharacters = letters_digits_and("-._");
+
+/// For letters; other characters may change.
+inline char lower(char c) {
+  return static_cast<char>(c | 0x20);
+}
+/// True if the word, in any case, is `letters`, which are in lower case.
+inline bool equals_lower(std::string_view word, std::string_view letters) {
+  return std::ranges::equal(word, letters, {}, lower);
+}
 
 inline bool is_alnum(char c) {
   return kAlnumCharacters[static_cast<unsigned char>(c)];

@@ -152,6 +152,22 @@ TEST_CASE("job pipeline: a record waits, and is dated, from when its bytes came"
   CHECK(out.batches[0].segments[0].arrival_end == wall);
 }
 
+TEST_CASE("job pipeline: a flush before the next one is due only where nothing came since") {
+  Collected out;
+  JobPipeline pipeline("job", packs(), live(), out);
+  const LogNumber log = pipeline.open(log_file(), {});
+  pipeline.begin_part(log, part_of(7));
+  pipeline.set_arrival({Millis{1'000}, {}});
+  pipeline.feed(log, "ERROR one\n");
+  pipeline.flush(Millis{1'000});
+  CHECK(pipeline.due() == Millis{1'300});
+  pipeline.set_arrival({Millis{1'100}, {}});
+  pipeline.feed(log, "ERROR two\n");
+  CHECK_FALSE(pipeline.due());
+  pipeline.flush(Millis{1'200});
+  CHECK(pipeline.due() == Millis{1'400});
+}
+
 TEST_CASE("job pipeline: coverage has the file's latest identity") {
   Collected out;
   JobPipeline pipeline("job", packs(), live(), out);

@@ -32,7 +32,7 @@ constexpr Millis kLook{50};               // at children and signals
 constexpr Millis kDrawEvery{200};         // the block
 constexpr Millis kRowEvery{5'000};        // a row, where nothing can be rewritten
 constexpr Millis kAskEvery{400};          // the aggregator, for its counts
-constexpr Millis kConnectMost{60'000};    // until all agents are there
+constexpr Millis kConnectMost{20'000};    // until all agents are there
 constexpr Millis kPrintedRoughly{1'500};  // many times are printed without fractions
 // The report has settled when nothing has come for so long: behind all lines, and if some are
 // missing.
