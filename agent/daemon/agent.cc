@@ -15,7 +15,8 @@ namespace l4::daemon {
 namespace {
 
 constexpr Millis kAloneAfter{5'000}, kScanEvery{1'000}, kSaveEvery{5'000};
-constexpr Millis kFlushLeast{50};  // between two flushes
+constexpr Millis kFlushLeast{50};     // between two flushes
+constexpr Millis kCrowdedFor{5'000};  // before the agent stops reading to be replaced, and at most
 constexpr std::size_t kQuestionsMax = 16;
 
 ship::SessionOptions session_options(const Settings& settings, const Agent::World& world) {
@@ -126,6 +127,7 @@ Millis Agent::step(Moment now) {
   if (logs_.tailer() != nullptr)
     processes_.publish(jobs_, intake_, decide_in_.has_value(), now.steady);
   if (reloaded_) change_sources();
+  watch_crowd();
   if (may_read())
     read();
   else
@@ -147,8 +149,8 @@ Millis Agent::step(Moment now) {
 }
 
 bool Agent::may_read() const {
-  return logs_.tailer() != nullptr && !stopping_ && !reloaded_ && session_.has_room() &&
-         intake_.has_room() && now_.steady >= load_.paused_until();
+  return logs_.tailer() != nullptr && !stopping_ && !reloaded_ && !clearing_ &&
+         session_.has_room() && intake_.has_room() && now_.steady >= load_.paused_until();
 }
 
 bool Agent::may_hear_kernel() const {
@@ -201,7 +203,7 @@ Millis Agent::next_step(Millis session) const {
     wait = std::min(wait, until(std::min(flush_at_, early_at_.value_or(flush_at_))));
   if (processes_.watch() != nullptr) wait = std::min(wait, until(processes_.due_at()));
   if (decide_in_) wait = std::min(wait, *decide_in_);
-  if (reloaded_ || stopping_ || lines_wait_) wait = std::min(wait, Millis{50});
+  if (reloaded_ || stopping_ || clearing_ || lines_wait_) wait = std::min(wait, Millis{50});
   if (may_read()) {
     if (more_) return Millis{0};
     const tail::Wait tail = logs_.tailer()->wait({now_.steady, now_.host.wall});
@@ -255,10 +257,24 @@ bool Agent::may_be_replaced() const {
          !raw_lines_.works();
 }
 
-bool Agent::is_crowded() const {
+bool Agent::wants_room() const {
   return now_.steady - began_ >= settings_.jobs.idle_after / 6 &&
-         (jobs_.crowded(now_.steady, processes_.living_jobs()) || load_.is_grown(now_.steady)) &&
-         may_be_replaced();
+         (jobs_.crowded(now_.steady, processes_.living_jobs()) || load_.is_grown(now_.steady));
+}
+
+bool Agent::is_crowded() const {
+  return wants_room() && may_be_replaced();
+}
+
+/// Where logs grow all the time, no moment comes by itself at which the aggregator has everything.
+/// After a while nothing is read until it has, in turns: a slow aggregator must not stop the agent.
+void Agent::watch_crowd() {
+  if (session_.state() != ship::Session::State::open || !wants_room()) {
+    crowded_since_.reset();
+  } else if (!crowded_since_) {
+    crowded_since_ = now_.steady;
+  }
+  clearing_ = crowded_since_ && (now_.steady - *crowded_since_) / kCrowdedFor % 2 == 1;
 }
 
 std::optional<tail::Tailer> Agent::make_room(Moment now) {

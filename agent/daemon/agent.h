@@ -84,10 +84,12 @@ class Agent : private ship::Pipeline {
   void flush(bool all);
   void flush_due();
   void answer_questions();
+  void watch_crowd();
   void save();
   void ship(wire::Batch&& batch);
   Millis next_step(Millis session) const;
   bool may_read() const;
+  bool wants_room() const;
   bool may_be_replaced() const;
   bool all_is_acked() const;
   bool may_hear_kernel() const;
@@ -112,8 +114,9 @@ class Agent : private ship::Pipeline {
   std::optional<Settings> reloaded_;  // settings whose sources wait until nothing is under way
   Millis scan_at_{0}, flush_at_{0}, save_at_{0};
   std::optional<Millis> early_at_;  // a flush before flush_at_, for what will have waited enough
-  std::optional<Millis> decide_in_;
+  std::optional<Millis> decide_in_, crowded_since_;
   bool more_ = false, stopping_ = false, offered_ = false;
+  bool clearing_ = false;    // nothing is read until the agent can be replaced
   bool lines_wait_ = false;  // raw lines wait for room on the link
 };
 

@@ -288,6 +288,23 @@ TEST_CASE("agent: is replaced only while the aggregator has all it read") {
   CHECK(times > 20);
 }
 
+TEST_CASE("agent: is replaced beside a job that prints all the time, which loses nothing") {
+  Bench bench;
+  bench.jobs = {.jobs_max = 2, .idle_after = Millis{2'000}};
+  bench.write("job-1", 10);
+  bench.write("job-2", 10);
+  bench.start_agent();
+  std::uint64_t lines = 20;
+  int times = 0;
+  for (int i = 0; i < 600; ++i, ++lines) {
+    bench.write("job-1", 1);
+    bench.run(Millis{30}, [&] { times += bench.agent->is_crowded() ? 1 : 0; });
+  }
+  CHECK(times > 0);
+  bench.run(Millis{12'000});
+  CHECK(bench.ledger.lines(kName) == lines);
+}
+
 TEST_CASE("agent: is not replaced because of a job that lives and is silent") {
   Bench bench;
   bench.jobs = {.jobs_max = 1, .idle_after = Millis{5'000}};
