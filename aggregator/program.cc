@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -146,13 +148,23 @@ void serve(const sigset_t& signals, const Running& running) {
   }
 }
 
-/// Adds what can be done about an address that is taken, or a state folder in use.
-Error with_next_step(Error error, const std::filesystem::path& config, std::string_view key) {
+/// Adds what can be done about an address that is taken, or a state folder in use or not ours.
+Error with_next_step(Error error, const std::filesystem::path& config,
+                     const std::filesystem::path& store, std::string_view key) {
   if (error.reason.find(std::strerror(EADDRINUSE)) != std::string::npos)
     error.reason += fmt::format(
         "; another program listens there ('ss -ltnp' names it): stop it, or "
         "set {} in {}",
         key, config.string());
+  const bool denied =
+      error.reason.ends_with(std::strerror(EACCES)) || error.reason.ends_with(std::strerror(EROFS));
+  if (denied && error.where.starts_with(store.string()))
+    error.reason += fmt::format(
+        "; the aggregator runs as user {}: give that user {}, or set [store] folder in {}",
+        ::geteuid(), store.string(), config.string());
+  if (error.reason.ends_with(std::strerror(ENOENT)) && error.where.starts_with(store.string()))
+    error.reason += fmt::format("; make {}, or set [store] folder in {}",
+                                store.parent_path().string(), config.string());
   if (error.reason.starts_with("the state folder is in use"))
     error.reason += fmt::format("; stop that one, or set [store] folder in {}", config.string());
   return error;
@@ -185,6 +197,16 @@ Result<void> check(const Settings& settings) {
   return check_files(settings);
 }
 
+/// Agents that the keys of the allow list let in; a key of a fleet lets in all.
+std::size_t agents_expected(const Settings& settings) {
+  const std::size_t most = settings.live.server.agents_max;
+  const auto list = wire::AllowList::load(settings.allow_list);
+  if (!list) return most;
+  for (const auto& entry : list->entries())
+    if (entry.name == wire::kFleetKeyName) return most;
+  return std::min(most, list->entries().size());
+}
+
 /// Raises the limit to the hard limit, because each agent and each client needs a descriptor; lower
 /// limits are defaults of shells.
 void raise_descriptor_limit(const Settings& settings) {
@@ -193,28 +215,29 @@ void raise_descriptor_limit(const Settings& settings) {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
-  const std::size_t wanted = settings.live.server.agents_max +
-                             (settings.http_on ? settings.http.connections_max : 0) + kOwn;
+  const std::size_t agents = agents_expected(settings);
+  const std::size_t wanted = agents + (settings.http_on ? settings.http.connections_max : 0) + kOwn;
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted)
     log_warning(
         fmt::format("only {} files may be open (LimitNOFILE, ulimit -n), {} agents may come: "
                     "those for whom none is left are turned away",
-                    limit.rlim_cur, settings.live.server.agents_max));
+                    limit.rlim_cur, agents));
 }
 
 int run(Settings settings, const std::filesystem::path& config) {
   start_log(settings.log_level);
   const sigset_t signals = block_signals();
   std::signal(SIGPIPE, SIG_IGN);
-  raise_descriptor_limit(settings);
   if (const auto files = check_files(settings); !files) return fail(files.error(), kWrong);
+  raise_descriptor_limit(settings);
+  const std::filesystem::path store = settings.live.store.folder;
   const auto wire = wire_options(settings);
   if (!wire) return fail(wire.error(), kWrong);
   auto port = wire::ZmqServer::make(std::make_shared<wire::ZmqContext>(), *wire);
-  if (!port) return fail(with_next_step(port.error(), config, "[wire] listen"), kWrong);
+  if (!port) return fail(with_next_step(port.error(), config, store, "[wire] listen"), kWrong);
   auto service = Service::start(std::move(settings), **port, [&port] { return (*port)->notice(); });
   if (!service)
-    return fail(with_next_step(service.error().error, config, "[http] port"),
+    return fail(with_next_step(service.error().error, config, store, "[http] port"),
                 service.error().is_of_settings ? kWrong : kFailed);
   const std::string address = (*service)->address();
   log_info(fmt::format("listens for agents at {}, {}", (*port)->endpoint(),

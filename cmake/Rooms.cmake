@@ -28,3 +28,17 @@ function(l4_room name)
     target_link_libraries(${name} INTERFACE l4_options ${ARG_LIBRARIES})
   endif()
 endfunction()
+
+# l4_balance_rooms(): joined sources in parts of equal size, so that no short part is left over while
+# a long one is compiled alone. Called once all rooms are known.
+function(l4_balance_rooms)
+  foreach(top common agent aggregator offline tools)
+    if(TARGET l4_joined_${top} AND CMAKE_UNITY_BUILD_BATCH_SIZE)
+      get_target_property(sources l4_joined_${top} SOURCES)
+      list(LENGTH sources count)
+      math(EXPR parts "(${count} + ${CMAKE_UNITY_BUILD_BATCH_SIZE} - 1) / ${CMAKE_UNITY_BUILD_BATCH_SIZE}")
+      math(EXPR size "(${count} + ${parts} - 1) / ${parts}")
+      set_target_properties(l4_joined_${top} PROPERTIES UNITY_BUILD_BATCH_SIZE ${size})
+    endif()
+  endforeach()
+endfunction()

@@ -1,5 +1,8 @@
 #include "agent/daemon/runner.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <filesystem>
 #include <random>
@@ -50,9 +53,11 @@ Result<void> Runner::lock_state(const Ready& ready) {
     error.reason += "; stop that one, or give this one another [state] folder";
     return std::unexpected(std::move(error));
   }
-  log_.warn(
-      "a second agent with this state folder would not be noticed: " + lock.error().error.text(),
-      current_moment().steady);
+  log_.warn(fmt::format("the state folder cannot be used: {}; positions are not kept, and a second "
+                        "agent would not be noticed. This agent runs as user {}: give that user "
+                        "{}, or set another [state] folder",
+                        lock.error().error.text(), ::geteuid(), ready.settings.state.string()),
+            current_moment().steady);
   return {};
 }
 

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kAttemptsMax = 64, kTriggersMax = 32;
 constexpr std::size_t kNodesTold = 8, kFaultsTold = 3;
+constexpr double kFaultToldFrom = 0.3;  // an alert is routed by the category of its first fault
 
 std::string evidence_of(const std::vector<watch::Trigger>& triggers, std::uint32_t openings,
                         const std::string& opening) {
@@ -64,7 +65,8 @@ alert::Alert alert_of(alert::Kind kind, const store::Incident& row, const diagno
   for (const diagnose::SuspectRank& rank : report.ranks)
     if (rank.rank && alert.ranks.size() < kNodesTold) alert.ranks.push_back(*rank.rank);
   for (const diagnose::KnownFault& fault : report.faults)
-    if (fault.id != diagnose::kUnknownFault && alert.faults.size() < kFaultsTold)
+    if (fault.id != diagnose::kUnknownFault && fault.confidence >= kFaultToldFrom &&
+        alert.faults.size() < kFaultsTold)
       alert.faults.push_back({fault.id, fault.title, fault.fix, fault.cause, fault.category});
   return alert;
 }

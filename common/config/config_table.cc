@@ -285,7 +285,14 @@ Result<std::vector<std::filesystem::path>> list_config_files(const std::filesyst
   for (std::filesystem::directory_iterator it(folder, code), end; !code && it != end;
        it.increment(code))
     if (it->path().extension() == ".toml") files.push_back(it->path());
-  if (code) return std::unexpected(Error{folder.string(), "cannot be listed: " + code.message()});
+  if (code) {
+    std::string reason = "cannot be listed: " + code.message();
+    const char* given = std::getenv("L4_CONFIG_DIR");
+    if (given != nullptr && *given != '\0' && folder.parent_path() == given)
+      reason +=
+          fmt::format("; L4_CONFIG_DIR is {}: it must hold {}/", given, folder.filename().string());
+    return std::unexpected(Error{folder.string(), std::move(reason)});
+  }
   if (files.empty()) return std::unexpected(Error{folder.string(), "holds no .toml file"});
   std::ranges::sort(files);
   return files;

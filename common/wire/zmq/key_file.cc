@@ -39,6 +39,11 @@ Result<NodeKey> load_node_key(const std::filesystem::path& file) {
     return unopened(table.error(),
                     "'l4 keys' makes it on the aggregator's host; bring it here, owned by the "
                     "agent's user");
+  if (!table->has("aggregator") && !table->has("name") && table->has("secret"))
+    return std::unexpected(
+        Error{file.string(),
+              "is the key of an aggregator; an agent takes nodes/NAME.key of the "
+              "same folder, which 'l4 keys add NAME' makes"});
   NodeKey key;
   key.name = table->text("name");
   if (key.name != kFleetKeyName && !is_node_name(key.name))
@@ -55,6 +60,10 @@ Result<ServerKey> load_server_key(const std::filesystem::path& file) {
   auto table = ConfigTable::load(file);
   if (!table)
     return unopened(table.error(), "'l4 keys init' makes it; the aggregator's user must own it");
+  if (table->has("aggregator") && table->has("name"))
+    return std::unexpected(Error{file.string(), "is the key of the agent '" + table->text("name") +
+                                                    "'; the aggregator takes aggregator.key of the "
+                                                    "folder that 'l4 keys init' makes"});
   ServerKey key{key_of(*table, "public"), key_of(*table, "secret")};
   check_pair(*table, key.public_key, key.secret_key);
   if (const auto fault = table->finish()) return std::unexpected(*fault);

@@ -52,6 +52,7 @@ class Client final : public ClientPort {
   ZmqClientOptions options_;
   Socket dealer_, events_;
   Bell bell_;
+  bool greeted_ = false;  // the connection that stands, or stood last, had a handshake
   AnyOf any_;
   std::optional<LinkNews> failure_;  ///< a failure without an event of libzmq
 };
@@ -132,7 +133,10 @@ std::optional<LinkNews> Client::news() {
     std::memcpy(&event, frame.data(), std::min(frame.size(), sizeof event));
     while (frame.more() && events_.receive(frame)) {  // the endpoint
     }
-    if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) return LinkNews{Kind::connected, {}};
+    if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+      greeted_ = true;
+      return LinkNews{Kind::connected, {}};
+    }
     if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
       return LinkNews{Kind::refused, "this node's key " + options_.key_file +
                                          " is not in its allow list; on its host 'l4 keys add " +
@@ -144,8 +148,15 @@ std::optional<LinkNews> Client::news() {
                           " is no port for agents ([wire] listen there), or the key " +
                           options_.key_file +
                           " is of another aggregator: bring the one made there"};
-    if (event == ZMQ_EVENT_DISCONNECTED)
-      return LinkNews{Kind::lost, "the connection to " + options_.endpoint + " broke"};
+    if (event == ZMQ_EVENT_DISCONNECTED) {
+      if (std::exchange(greeted_, false))
+        return LinkNews{Kind::lost, "the connection to " + options_.endpoint + " broke"};
+      return LinkNews{Kind::lost,
+                      "the program at " + options_.endpoint +
+                          " ended the connection before a handshake; if it goes on, "
+                          "that is no port for agents: [link] aggregator takes the port "
+                          "of [wire] listen there, not that of [http]"};
+    }
     if (event == ZMQ_EVENT_CLOSED)
       return LinkNews{Kind::lost, "nobody listens at " + options_.endpoint +
                                       "; is l4-aggregator started there, and does a firewall let "

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "common/wire/zmq/socket.h"
+
 namespace l4::wire {
 namespace {
 
@@ -77,6 +79,17 @@ TEST_CASE("endpoint: all addresses and any free port are for listening alone") {
     CHECK(is_bind_endpoint(text));
     CHECK_FALSE(is_connect_endpoint(text));
   }
+}
+
+TEST_CASE("endpoint: an IPv4 address is printed as such, whatever the socket is") {
+  CHECK(plain_endpoint("tcp://[::ffff:127.0.0.1]:7430") == "tcp://127.0.0.1:7430");
+  for (const char* same : {"tcp://127.0.0.1:7430", "tcp://[::1]:7430", "tcp://[fe80::1]:1",
+                           "tcp://[::ffff:7f00:1]:1", "tcp://host:1", "]tcp[", ""}) {
+    CAPTURE(same);
+    CHECK(plain_endpoint(same) == same);
+  }
+  CHECK(plain_address("::ffff:10.0.0.1") == "10.0.0.1");
+  CHECK(plain_address("::1") == "::1");
 }
 
 }  // namespace

@@ -199,6 +199,16 @@ void add_jobs(const Site& site, std::vector<Remark>& to) {
                             serve::counted(site.jobs.jobs.size(), "job"), serve::grouped(running),
                             serve::counted(lines, "line"), ago(newest, site.now)),
                 ""});
+  // A failed job is no fault of the site, but often the reason for which somebody looks.
+  std::vector<std::string> failed;
+  const ask::JobRow* latest = nullptr;
+  for (const ask::JobRow& job : site.jobs.jobs) {
+    if (job.incident.empty()) continue;
+    failed.push_back(fmt::format("{} ({})", job.id, job.state));
+    if (latest == nullptr || latest->since < job.since) latest = &job;
+  }
+  if (latest != nullptr)
+    to.push_back({Mark::note, "jobs", "failed: " + listed(failed), "l4 snapshot " + latest->id});
 }
 
 Remark remark_on(const ask::SinkTestRow& test) {

@@ -103,6 +103,24 @@ TEST_CASE("check: many agents with one trouble are one finding") {
   CHECK(std::ranges::count(text, '\n') == 1);
 }
 
+TEST_CASE("check: jobs with an open incident are named, and are no fault of the site") {
+  Site made = site();
+  made.jobs.jobs.emplace_back();
+  made.jobs.jobs.emplace_back();
+  made.jobs.jobs[0].id = "old";
+  made.jobs.jobs[1].id = "new";
+  for (auto& job : made.jobs.jobs) {
+    job.state = "crashed";
+    job.incident = "inc-" + job.id;
+  }
+  made.jobs.jobs[1].since = kNow;
+  CHECK(looks(made).empty());
+  const auto all = findings(made);
+  const auto row = std::ranges::find(all, "l4 snapshot new", &terminal::Remark::next);
+  REQUIRE(row != all.end());
+  CHECK(row->text == "failed: old (crashed), new (crashed)");
+}
+
 TEST_CASE("check: names that never came, no agent at all, blindness") {
   Site made = site();
   made.status->absent = {"x", "y"};
