@@ -12,7 +12,7 @@
 #include "agent/file_parts.h"
 #include "agent/part_reading.h"
 #include "agent/recall/segment_index.h"
-#include "agent/year_hints.h"
+#include "agent/time_hints.h"
 #include "common/base/check.h"
 #include "common/drain/finder.h"
 
@@ -57,11 +57,12 @@ struct NodeAgent::State : pipeline::Output {
 NodeAgent::NodeAgent(std::string name, std::vector<discover::LogFile> files,
                      const segment::RulePackSet& packs, Options options)
     : state_(std::make_unique<State>(std::move(name), packs, options)) {
-  const auto hints = year_hints(files);
+  const auto hints = time_hints(files);
   for (std::size_t i = 0; i < files.size(); ++i) {
     std::vector<FilePart> parts = parts_of(files[i]);
     state_->files.push_back(
-        {std::move(parts), state_->pipeline.open(std::move(files[i]), hints[i])});
+        {std::move(parts),
+         state_->pipeline.open(std::move(files[i]), hints[i].year, hints[i].usual)});
   }
 }
 
@@ -252,6 +253,7 @@ class Search {
     decode::Options options = state_->options.decode;
     if (!options.year_hint && span.end) options.year_hint = *span.end;
     if (!options.year_hint) options.year_hint = file.parts.back().found.modified;
+    options.usual_time = span.end;
     return options;
   }
 

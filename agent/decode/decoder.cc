@@ -33,12 +33,14 @@ struct Partial {
   bool open = false;
 };
 
-/// The JSON object that the text consists of, or that follows a log collector's stamp and tag; else
-/// empty.
+/// The JSON object that the text consists of, or that follows DLLogger's tag or a log collector's
+/// stamp and tag; else empty.
 std::string_view json_of(std::string_view text, bool stamped) {
+  constexpr std::string_view kDlLogger = "DLLL ";
   text = text::trim(text);
   if (text.size() < 2 || text.back() != '}') return {};
   if (text[0] == '{') return text;
+  if (text.starts_with(kDlLogger)) return text::trim_left(text.substr(kDlLogger.size()));
   const std::size_t at = stamped ? text.substr(0, kTagBytes).find("{\"") : text.npos;
   if (at == text.npos || at == 0 || !text::is_blank(text[at - 1])) return {};
   const std::string_view tag = text::trim_right(text.substr(0, at));
@@ -70,7 +72,7 @@ struct Decoder::State {
   State(Options given, Sink sink, WordingReader* shared)
       : options(given),
         framer(given.line_bytes_max),
-        stamps(given.zone, given.year_hint),
+        stamps({given.zone, given.year_hint, given.usual_time, !given.every_time}),
         own_wording(shared == nullptr ? std::make_unique<WordingReader>() : nullptr),
         wording(shared == nullptr ? *own_wording : *shared),
         folder(given.fold_lines_max, [this, out = std::move(sink)](const Record& record) {

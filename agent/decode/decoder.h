@@ -32,6 +32,10 @@ struct Options {
   Millis zone{0};
   /// Completes stamps without a year (glog, syslog): a time near the file's, usually its mtime.
   std::optional<TimeMs> year_hint = {};
+  /// A time near those that the file prints, if one is known: others are left out.
+  std::optional<TimeMs> usual_time = {};
+  /// Every time that is printed counts, also one that is far from all others.
+  bool every_time = false;
 };
 
 struct Stats {

@@ -37,31 +37,6 @@ std::optional<std::int32_t> small_number(std::string_view text) {
   return value;
 }
 
-/// Parses seconds, milli-, micro- or nanoseconds; the number of digits gives the unit.
-std::optional<std::int64_t> epoch_ms(std::string_view text) {
-  text::Cursor c{text};
-  std::int64_t value = 0;
-  const bool whole = c.parse_number(9, 18, value);
-  const std::size_t digits = c.at + (whole && text::is_digit(c.peek()) ? 1 : 0);
-  if (digits > c.at) ++c.at;
-  int millis = 0;
-  if (c.accept('.')) stamps::parse_fraction(c, millis);
-  if (!whole || !c.done()) return std::nullopt;
-  switch (digits) {
-    case 9:
-    case 10:
-      return value * 1000 + millis;
-    case 13:
-      return value;
-    case 16:
-      return value / 1000;
-    case 19:
-      return value / 100'000;  // the last of its digits was not parsed
-    default:
-      return std::nullopt;
-  }
-}
-
 std::string_view last_line(std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
   return text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
@@ -169,10 +144,12 @@ void StructuredLine::apply_level(const Field& field) {
 
 void StructuredLine::apply_time(const Field& field) {
   stamps::RawStamp raw;
-  if (const auto epoch = epoch_ms(field.value)) {
-    raw.epoch_ms = epoch;
+  text::Cursor c{field.value};
+  if (const auto epoch = stamps::parse_epoch(c); epoch && c.done()) {
+    raw.epoch_ms = epoch->ms;
+    raw.coarse = epoch->coarse;
   } else {
-    text::Cursor c{field.value};
+    c.at = 0;
     if (!field.text || !stamps::parse_iso(c, raw.civil) || !raw.civil.valid()) return;
   }
   stamp = raw;

@@ -49,13 +49,15 @@ const LogState* JobPipeline::log(LogNumber number) const {
   return found == logs_.end() ? nullptr : found->second.get();
 }
 
-LogNumber JobPipeline::open(discover::LogFile facts, std::optional<TimeMs> year_hint) {
+LogNumber JobPipeline::open(discover::LogFile facts, std::optional<TimeMs> year_hint,
+                            std::optional<TimeMs> usual_time) {
   const LogNumber number{logs_opened_++};
   LogState& log =
       *logs_.emplace(number, std::make_unique<LogState>(std::move(facts))).first->second;
   log.number = number;
   log.decode = options_.decode;
   if (!log.decode.year_hint) log.decode.year_hint = year_hint;
+  log.decode.usual_time = usual_time;
   return number;
 }
 

@@ -42,7 +42,9 @@ class JobPipeline {
   JobPipeline(const JobPipeline&) = delete;
   JobPipeline& operator=(const JobPipeline&) = delete;
 
-  LogNumber open(discover::LogFile facts, std::optional<TimeMs> year_hint);
+  /// The times are those of decode::Options.
+  LogNumber open(discover::LogFile facts, std::optional<TimeMs> year_hint,
+                 std::optional<TimeMs> usual_time = {});
   /// Updates the facts of a log, because more is known about its writer.
   void describe(LogNumber log, const discover::LogFile& facts);
   /// Ends the current line; the text that follows is from this file.

@@ -13,16 +13,124 @@ constexpr std::array kMonths{
     text::first_three("Jul"), text::first_three("Aug"), text::first_three("Sep"),
     text::first_three("Oct"), text::first_three("Nov"), text::first_three("Dec")};
 
+bool is_year_of_logs(int year) {
+  return year >= 1990 && year <= 2100;
+}
+
+struct ZoneName {
+  std::string_view name;
+  std::optional<int> minutes;  ///< none: several zones have this name
+};
+
+/// Names that `date` and loggers print.
+constexpr std::array kZoneNames{
+    ZoneName{"UTC", 0},
+    ZoneName{"GMT", 0},
+    ZoneName{"CET", 60},
+    ZoneName{"CEST", 120},
+    ZoneName{"EET", 120},
+    ZoneName{"EEST", 180},
+    ZoneName{"WET", 0},
+    ZoneName{"WEST", 60},
+    ZoneName{"BST", 60},
+    ZoneName{"MSK", 180},
+    ZoneName{"PST", -480},
+    ZoneName{"PDT", -420},
+    ZoneName{"MST", -420},
+    ZoneName{"MDT", -360},
+    ZoneName{"CST", std::nullopt},
+    ZoneName{"CDT", -300},
+    ZoneName{"EST", -300},
+    ZoneName{"EDT", -240},
+    ZoneName{"AKST", -540},
+    ZoneName{"AKDT", -480},
+    ZoneName{"HST", -600},
+    ZoneName{"JST", 540},
+    ZoneName{"KST", 540},
+    ZoneName{"HKT", 480},
+    ZoneName{"SGT", 480},
+    ZoneName{"IST", std::nullopt},
+    ZoneName{"AEST", 600},
+    ZoneName{"AEDT", 660},
+    ZoneName{"NZST", 720},
+    ZoneName{"NZDT", 780},
+};
+
+/// Ten to the power of `exponent`, which is at most 18.
+std::int64_t power_of_ten(int exponent) {
+  std::int64_t power = 1;
+  for (; exponent > 0; --exponent) power *= 10;
+  return power;
+}
+
+/// The number behind `e`; nothing if there is none, or a larger one than a time can have.
+std::optional<int> parse_exponent(text::Cursor& c) {
+  text::Cursor behind = c;
+  if (!behind.accept('e') && !behind.accept('E')) return std::nullopt;
+  if (!behind.accept('+') && behind.peek() == '-') return std::nullopt;
+  int exponent = 0;
+  if (!behind.parse_number(1, 2, exponent) || exponent > 18) return std::nullopt;
+  c = behind;
+  return exponent;
+}
+
 }  // namespace
+
+bool parse_zone_name(text::Cursor& c, Civil& civil) {
+  std::size_t end = c.at;
+  while (end < c.text.size() && end < c.at + 5 && text::is_upper(c.text[end])) ++end;
+  if (end < c.text.size() && text::is_word(c.text[end])) return false;
+  const auto known =
+      std::ranges::find(kZoneNames, c.text.substr(c.at, end - c.at), &ZoneName::name);
+  if (known == kZoneNames.end()) return false;
+  c.at = end;
+  civil.zone_minutes = known->minutes;
+  civil.zone_named = known->minutes.value_or(0) != 0;
+  return true;
+}
+
+std::optional<Epoch> parse_epoch(text::Cursor& cursor) {
+  constexpr std::int64_t kFrom = 900'000'000'000, kTo = 2'500'000'000'000;
+  constexpr int kDigitsMax = 18;
+  text::Cursor c = cursor;
+  std::int64_t value = 0;
+  int digits = 0;  // kept of the number
+  const auto read = [&] {
+    for (; text::is_digit(c.peek()); ++c.at)
+      if (digits < kDigitsMax) {
+        value = value * 10 + (c.peek() - '0');
+        ++digits;
+      }
+  };
+  read();
+  const auto whole = static_cast<int>(c.at - cursor.at);  // digits before its point
+  if (whole == 0 || whole > 19) return std::nullopt;
+  if (c.peek() == '.' && c.at + 1 < c.text.size() && text::is_digit(c.text[c.at + 1])) {
+    ++c.at;
+    read();
+  }
+  const auto exponent = parse_exponent(c);
+  const int size = whole + exponent.value_or(0);  // of the whole number
+  if (size != 10 && size != 13 && size != 16 && size != 19) return std::nullopt;
+  // `digits` of the number are known, and 13 of a number of milliseconds are wanted.
+  Epoch epoch;
+  epoch.ms = digits > 13 ? value / power_of_ten(digits - 13) : value * power_of_ten(13 - digits);
+  epoch.whole = size == 10 && digits <= 10 && !exponent;
+  epoch.coarse = digits < 9;
+  if (epoch.ms < kFrom || epoch.ms >= kTo || text::is_word(c.peek())) return std::nullopt;
+  cursor = c;
+  return epoch;
+}
 
 void parse_zone(text::Cursor& c, Civil& civil) {
   if (c.done()) return;
   const std::size_t before = c.at;
-  if (c.accept('Z') || c.accept(" UTC")) {
+  if (c.accept('Z')) {
     civil.zone_minutes = 0;
     return;
   }
   const bool spaced = c.accept(' ');
+  if (text::is_upper(c.peek()) && parse_zone_name(c, civil)) return;
   const bool west = c.peek() == '-';
   int hours = 0;
   int minutes = 0;
@@ -52,8 +160,24 @@ bool parse_clock(text::Cursor& c, Civil& civil) {
       !c.accept(':') || !c.parse_number(2, 2, civil.second))
     return false;
   const std::size_t before = c.at;
-  if ((c.accept('.') || c.accept(',')) && !parse_fraction(c, civil.millis)) c.at = before;
+  if (!c.accept('.') && !c.accept(',')) return true;
+  if (!parse_fraction(c, civil.millis)) c.at = before;
+  // Ascend's `20.444.436`: the microseconds stand apart.
+  int micros = 0;
+  if (c.at == before + 4 && c.peek() == '.') {
+    text::Cursor behind{c.text, c.at + 1};
+    if (behind.parse_number(3, 3, micros) && !text::is_word(behind.peek())) c = behind;
+  }
   return true;
+}
+
+void parse_half_day(text::Cursor& c, Civil& civil) {
+  if (c.peek() != ' ') return;
+  if (c.accept(" PM") || c.accept(" pm")) {
+    if (civil.hour < 12) civil.hour += 12;
+  } else if (c.accept(" AM") || c.accept(" am")) {
+    if (civil.hour == 12) civil.hour = 0;
+  }
 }
 
 bool parse_month(text::Cursor& c, int& month) {
@@ -68,6 +192,11 @@ bool Civil::valid_clock() const {
   return hour < 24 && minute < 60 && second <= 60;
 }
 
+bool Civil::of_no_log() const {
+  return year > 0 && !is_year_of_logs(year) && month >= 1 && month <= 12 && day >= 1 && day <= 31 &&
+         valid_clock();
+}
+
 bool Civil::valid() const {
   if (hour > 24 || minute > 59 || second > 60 || month < 1 || month > 12 || day < 1 || day > 31)
     return false;
@@ -75,21 +204,24 @@ bool Civil::valid() const {
   const std::chrono::year_month_day date{std::chrono::year{year},
                                          std::chrono::month{static_cast<unsigned>(month)},
                                          std::chrono::day{static_cast<unsigned>(day)}};
-  return year >= 1990 && year <= 2100 && date.ok();
+  return is_year_of_logs(year) && date.ok();
 }
 
 bool parse_iso(text::Cursor& cursor, Civil& civil) {
   text::Cursor c = cursor;
   if (!c.parse_number(4, 4, civil.year)) return false;
   const char sign = c.peek() == '.' ? '.' : '-';
-  if (!c.accept(sign) || !c.parse_number(2, 2, civil.month) || !c.accept(sign) ||
-      !c.parse_number(2, 2, civil.day))
+  if (!c.accept(sign)) return false;
+  const bool named = text::is_upper(c.peek());  // Neuron's `2025-Mar-04`
+  if (!(named ? parse_month(c, civil.month) : c.parse_number(2, 2, civil.month)) ||
+      !c.accept(sign) || !c.parse_number(2, 2, civil.day))
     return false;
   const char between = c.peek();
   if (between != 'T' && between != ' ' && between != '_' && between != '-') return false;
   ++c.at;
   if (between == ' ') c.skip_blanks();
   if (!parse_clock(c, civil)) return false;
+  parse_half_day(c, civil);
   parse_zone(c, civil);
   cursor.at = c.at;
   return true;

@@ -96,15 +96,29 @@ inline bool us_slash(std::string_view line, RawStamp& stamp) {
   return finish(line, 0, c.at, stamp);
 }
 
-/// `2026/11/20 15:53:26` and Spark's `26/11/20 15:53:26`.
+/// `2026/11/20 15:53:26`, `2026/11/20-15:53:26` and Spark's `26/11/20 15:53:26`.
 inline bool slash(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   Civil& d = stamp.civil;
   if (!c.parse_number(2, 4, d.year) || !c.accept('/') || !c.parse_number(2, 2, d.month) ||
-      !c.accept('/') || !c.parse_number(2, 2, d.day) || !c.accept(' ') || !parse_clock(c, d))
+      !c.accept('/') || !c.parse_number(2, 2, d.day) ||
+      !(c.accept(' ') || c.accept('-') || c.accept('T')) || !parse_clock(c, d))
     return false;
   if (d.year < 100) d.year += 2000;
+  parse_zone(c, d);
   return finish(line, 0, c.at, stamp);
+}
+
+/// tensorpack's `[1120 15:53:26 @base.py:3] text`: no year.
+inline bool bracket_month_day(std::string_view line, RawStamp& stamp) {
+  text::Cursor c{line, 1};
+  Civil& d = stamp.civil;
+  if (!c.parse_number(2, 2, d.month) || !c.parse_number(2, 2, d.day) || !c.accept(' ') ||
+      !parse_clock(c, d) || !c.accept(" @"))
+    return false;
+  stamp.cut_from = 1;
+  stamp.cut_to = c.at - 1;
+  return true;
 }
 
 /// mmengine's `11/20 15:53:26 - mmengine - INFO - text`: no year.

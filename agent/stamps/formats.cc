@@ -5,6 +5,7 @@
 #include "agent/stamps/figures.h"
 #include "agent/stamps/framed.h"
 #include "agent/stamps/loggers.h"
+#include "agent/stamps/spoken.h"
 #include "agent/stamps/systems.h"
 #include "agent/stamps/worded.h"
 #include "agent/text/scan.h"
@@ -19,7 +20,8 @@ constexpr std::string_view kInNames = "acehopru";  // second letters of months a
 constexpr std::string_view kInDates =
     "0123456789 /-MTWFSJAONDacehopru";  // and second characters of dates
 constexpr std::string_view kInIso = "-.";
-constexpr std::string_view kNever = "\n";  // the row's lines begin with no digits
+constexpr std::string_view kInNumbers = "0123456789.";
+constexpr std::string_view kNever = "\n";  // stands in no line: not by its front or its digits
 constexpr std::string_view kAny = {};
 constexpr std::string_view kFrames =
     "[(<|=-*#~ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -37,9 +39,10 @@ constexpr std::array kFormats{
     StampFormat{"glog", "[IWEFDVC", "0123456789IWEFDVC", kNever, glog},
     StampFormat{"tornado", "[", "IWEFDVC", kAny, tornado},
     StampFormat{"month_day", "[01TDINWECFS", kDigitsUppers, "-", month_day},
+    StampFormat{"bracket_month_day", "[", kDigits, " ", bracket_month_day},
     StampFormat{"tagged_iso", "[TDINWECFtdinwecf", kAny, kAny, tagged_iso},
-    StampFormat{"bracket_epoch", "[", kDigits, ".]", bracket_epoch},
-    StampFormat{"epoch", "12", kDigits, ". \t", epoch},
+    StampFormat{"bracket_epoch", "[", kInNumbers, ".]eE", bracket_epoch},
+    StampFormat{"epoch", "12", kInNumbers, ". \teE", epoch},
     StampFormat{"us_slash", kDigits, "0123456789/", "/", us_slash},
     StampFormat{"slash", kDigits, kDigits, "/", slash},
     StampFormat{"month_slash", "01", kDigits, "/", month_slash},
@@ -56,9 +59,9 @@ constexpr std::array kFormats{
     StampFormat{"kmsg", kDigits, "0123456789,", ",", kmsg},
     StampFormat{"dmesg_decoded", "kusdalnmf", kAny, kAny, dmesg_decoded},
     StampFormat{"access_log", "123456789", kAny, kAny, access_log},
-    StampFormat{"keyed", "{t", "\"is", kAny, keyed},
-    StampFormat{"spoken", "[sSER", kAny, kAny, spoken},
+    StampFormat{"keyed", "{t", "\"'is", kAny, keyed},
     StampFormat{"framed", kFrames, kAny, kAny, framed},
+    StampFormat{"spoken", kNever, kAny, kAny, spoken},
 };
 static_assert(kFormats.size() <= kStampFormatsMax);
 
@@ -86,9 +89,14 @@ std::span<const StampFormat> stamp_formats() {
   return kFormats;
 }
 
-std::uint64_t framed_row() {
-  static_assert(kFormats.back().name == "framed");
-  return std::uint64_t{1} << (kFormats.size() - 1);
+std::uint64_t inner_rows() {
+  static_assert(kFormats[kFormats.size() - 2].name == "framed");
+  return std::uint64_t{3} << (kFormats.size() - 2);
+}
+
+std::size_t spoken_row() {
+  static_assert(kFormats.back().name == "spoken");
+  return kFormats.size() - 1;
 }
 
 std::uint64_t stamp_rows(std::string_view line) {

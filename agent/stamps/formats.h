@@ -28,6 +28,8 @@ struct RawStamp {
   bool clock_only = false;  ///< a time of day; the date is not printed
   bool timeless = false;    ///< removed like a stamp, but names no point in time
   bool origin = false;      ///< `file.cpp:49]` stands before the message (glog, NeMo)
+  bool coarse = false;      ///< so few digits that the time is off by minutes or more
+  bool doubtful = false;    ///< may be another time than that of the line (spoken.h)
 };
 
 struct StampFormat {
@@ -44,8 +46,11 @@ std::span<const StampFormat> stamp_formats();
 /// The rows that fit the first two characters of `line` and the character behind digits at its
 /// front, one bit for each row.
 std::uint64_t stamp_rows(std::string_view line);
-/// The bit of the row for stamps behind a frame (framed.h), which is not for indented lines: those
-/// belong to a table or a text whose times are not those of the lines.
-std::uint64_t framed_row();
+/// The rows for stamps behind a frame or inside a text (framed.h, spoken.h). They are not for
+/// indented lines: those belong to a table or a text whose times are not those of the lines.
+std::uint64_t inner_rows();
+/// The row for stamps inside a text, which stamp_rows() never names: it is for lines that no other
+/// row reads.
+std::size_t spoken_row();
 
 }  // namespace l4::stamps

@@ -1,12 +1,10 @@
 #include "agent/stamps/framed.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
-#include "agent/stamps/scanners.h"
+#include "agent/stamps/announced.h"
 #include "agent/text/level.h"
-#include "agent/text/rows_by_first.h"
 #include "agent/text/scan.h"
 
 namespace l4::stamps {
@@ -14,27 +12,6 @@ namespace {
 
 constexpr std::size_t kFrameMax = 56, kWordsMax = 5, kTagMax = 8;
 constexpr std::size_t kStampMax = 40;  // from its begin to its minutes
-
-struct Word {
-  std::string_view text;
-};
-
-/// Words, in lower case, that stand before a time and say nothing else.
-constexpr std::array kAnnouncing{
-    Word{"at"},         Word{"began"},    Word{"begin"},    Word{"completed"}, Word{"created"},
-    Word{"current"},    Word{"date"},     Word{"datetime"}, Word{"done"},      Word{"end"},
-    Word{"ended"},      Word{"ending"},   Word{"finish"},   Word{"finished"},  Word{"is"},
-    Word{"job"},        Word{"local"},    Word{"now"},      Word{"on"},        Word{"start"},
-    Word{"started"},    Word{"starting"}, Word{"stop"},     Word{"stopped"},   Word{"submitted"},
-    Word{"terminated"}, Word{"the"},      Word{"time"},     Word{"timestamp"}, Word{"training"},
-};
-
-bool is_announcing(std::string_view word) {
-  static constexpr text::RowsByFirst kAnnouncingByFirst{kAnnouncing, &Word::text};
-  return std::ranges::any_of(kAnnouncingByFirst.of(text::lower(word[0])), [&](const Word& known) {
-    return text::equals_lower(word, known.text);
-  });
-}
 
 constexpr text::CharacterSet kSigns = text::characters("[](){}<>|=-*#~:;,.\"' \t");
 
@@ -67,29 +44,14 @@ struct Frame {
     Level of_word = text::level_of_word(word);
     if (of_word == Level::unknown) of_word = text::level_of_spelled_word(word);
     if (of_word != Level::unknown) level = of_word;
-    const bool announcing = is_announcing(word);
-    announces |= announcing || of_word != Level::unknown;
-    if (announcing || of_word != Level::unknown) return true;
+    const bool announced = announcing(word) != Announcing::none;
+    announces |= announced || of_word != Level::unknown;
+    if (announced || of_word != Level::unknown) return true;
     // A word with a digit in brackets is the label of a rank or host, which is no frame.
     if (depth > 0) return std::ranges::none_of(word, text::is_digit);
     return word.size() <= kTagMax && std::ranges::all_of(word, text::is_upper);
   }
 };
-
-/// Scans for a stamp at the front of `rest` that names a day.
-bool scan_inner(std::string_view rest, bool announced, RawStamp& stamp) {
-  const auto formats = stamp_formats();
-  for (std::uint64_t rows = stamp_rows(rest) & ~framed_row(); rows != 0; rows &= rows - 1) {
-    const StampFormat& format = formats[static_cast<std::size_t>(__builtin_ctzll(rows))];
-    RawStamp inner;
-    if (!format.scan(rest, inner)) continue;
-    if (inner.timeless || inner.clock_only || inner.cut_from == inner.cut_to) continue;
-    if (inner.epoch_ms ? !announced : inner.civil.year == 0 || !inner.civil.valid()) continue;
-    stamp = inner;
-    return true;
-  }
-  return false;
-}
 
 }  // namespace
 
@@ -108,7 +70,7 @@ bool framed(std::string_view line, RawStamp& stamp) {
     if (at > 0 && text::is_upper(c) && !clock)
       clock = may_hold_clock(line.substr(0, kFrameMax + kStampMax));
     const bool may_be_day = text::is_digit(c) || (text::is_upper(c) && clock.value_or(false));
-    if (at > 0 && may_be_day && scan_inner(line.substr(at), frame.announces, stamp)) {
+    if (at > 0 && may_be_day && scan_dated(line.substr(at), frame.announces, stamp)) {
       stamp.cut_from += at;
       stamp.cut_to += at;
       // The sign that parts the stamp from the frame goes with it: `[INFO|time]` leaves `[INFO]`.

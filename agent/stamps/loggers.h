@@ -32,12 +32,10 @@ inline bool glog(std::string_view line, RawStamp& stamp) {
   }
   d.month = static_cast<int>(date / 100);
   d.day = static_cast<int>(date % 100);
-  std::int64_t seconds = 0;
-  if (date == 0 &&
-      c.accept(" 00:00:")) {  // absl before it has read a clock: seconds since the epoch
-    if (!c.parse_number(10, 10, seconds) || !c.accept('.') || !parse_fraction(c, d.millis))
-      return false;
-    stamp.epoch_ms = seconds * 1000 + d.millis;
+  if (date == 0 && c.accept(" 00:00:")) {  // absl before it has read a clock: seconds since 1970
+    const auto epoch = parse_epoch(c);
+    if (!epoch) return false;
+    stamp.epoch_ms = epoch->ms;
   } else if (!c.accept(' ') || !parse_clock(c, d)) {
     return false;
   }
@@ -113,11 +111,6 @@ inline bool ascend(std::string_view line, RawStamp& stamp) {
   }
   const std::size_t from = c.at;
   if (line.size() < from + 19 || line[from + 10] != '-' || !parse_iso(c, stamp.civil)) return false;
-  int micros = 0;
-  if (c.peek() == '.') {
-    ++c.at;
-    parse_fraction(c, micros);
-  }
   return finish(line, from, c.at, stamp);
 }
 

@@ -36,14 +36,6 @@ bool parse_program_host(text::Cursor& cursor, std::string_view& host) {
   return true;
 }
 
-void parse_half_day(text::Cursor& c, Civil& civil) {
-  if (c.accept(" PM") || c.accept(" pm")) {
-    if (civil.hour < 12) civil.hour += 12;
-  } else if (c.accept(" AM") || c.accept(" am")) {
-    if (civil.hour == 12) civil.hour = 0;
-  }
-}
-
 bool parse_day_name(text::Cursor& c) {
   const bool found =
       std::find(kDays.begin(), kDays.end(), text::first_three(c.rest())) != kDays.end();

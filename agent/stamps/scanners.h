@@ -34,8 +34,6 @@ inline bool finish(std::string_view line, std::size_t from, std::size_t to, RawS
 }
 /// Parses ` host program[pid]:` behind a stamp; leaves the cursor before the program.
 bool parse_program_host(text::Cursor& cursor, std::string_view& host);
-/// Applies `AM` or `PM` behind a time of day.
-void parse_half_day(text::Cursor& cursor, Civil& civil);
 bool parse_day_name(text::Cursor& cursor);
 
 }  // namespace l4::stamps

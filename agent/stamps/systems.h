@@ -12,38 +12,6 @@
 
 namespace l4::stamps {
 
-/// Parses seconds, milli-, micro- or nanoseconds since the epoch; the number of digits gives the
-/// unit. Whole seconds are rejected, because they look like other numbers.
-inline bool parse_epoch(text::Cursor& c, RawStamp& stamp) {
-  const std::size_t from = c.at;
-  std::int64_t value = 0;
-  if (!c.parse_number(10, 18, value)) return false;
-  const bool nanos = c.at - from == 18 && text::is_digit(c.peek());
-  if (nanos) ++c.at;
-  std::int64_t scale = 1;
-  switch (c.at - from) {
-    case 10: {
-      int millis = 0;
-      if (!c.accept('.') || !parse_fraction(c, millis)) return false;
-      value = value * 1000 + millis;
-      break;
-    }
-    case 13:
-      break;
-    case 16:
-      scale = 1000;
-      break;
-    case 19:
-      scale = 100'000;  // the last of its digits was not parsed
-      break;
-    default:
-      return false;
-  }
-  stamp.epoch_ms = value / scale;
-  constexpr std::int64_t kFrom = 900'000'000'000, kTo = 2'500'000'000'000;
-  return *stamp.epoch_ms >= kFrom && *stamp.epoch_ms < kTo && !text::is_word(c.peek());
-}
-
 /// Parses `host ` before the program; `kernel:` may stand without a host.
 inline bool parse_host(text::Cursor& c, std::string_view& host) {
   c.skip_blanks();
@@ -83,10 +51,32 @@ inline bool parse_rfc5424(text::Cursor& c, RawStamp& stamp) {
   return true;
 }
 
-/// `1795190061.123456 text`, `1795190061123 text`; journalctl's short-unix has a host behind it.
+/// True if a level stands at the cursor, behind signs: ` INFO`, `: [error]`.
+inline bool level_follows(text::Cursor c) {
+  while (!c.done() && !text::is_alpha(c.peek())) {
+    if (text::is_digit(c.peek())) return false;
+    ++c.at;
+  }
+  const std::size_t from = c.at;
+  while (text::is_alpha(c.peek())) ++c.at;
+  const std::string_view word = c.text.substr(from, c.at - from);
+  return text::level_of_word(word) != Level::unknown ||
+         text::level_of_spelled_word(word) != Level::unknown;
+}
+
+/// Whole seconds are a time only before a level, because they look like other numbers.
+inline bool take_epoch(text::Cursor& c, RawStamp& stamp) {
+  const auto epoch = parse_epoch(c);
+  if (!epoch || epoch->coarse || (epoch->whole && !level_follows(c))) return false;
+  stamp.epoch_ms = epoch->ms;
+  return true;
+}
+
+/// `1795190061.123456 text`, `1795190061123 text`, zap's `1.795190061123456e+09\tINFO`;
+/// journalctl's short-unix has a host behind it.
 inline bool epoch(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
-  if (!parse_epoch(c, stamp) || !(c.done() || text::is_blank(c.peek()))) return false;
+  if (!take_epoch(c, stamp) || !(c.done() || text::is_blank(c.peek()))) return false;
   text::Cursor behind = c;
   if (!parse_program_host(behind, stamp.host)) return finish(line, 0, c.at, stamp);
   stamp.cut_to = behind.at;
@@ -96,7 +86,7 @@ inline bool epoch(std::string_view line, RawStamp& stamp) {
 /// UCX's `[1759897476.656360]`.
 inline bool bracket_epoch(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line, 1};
-  return parse_epoch(c, stamp) && c.accept(']') && finish(line, 0, c.at, stamp);
+  return take_epoch(c, stamp) && c.accept(']') && finish(line, 0, c.at, stamp);
 }
 
 /// `Mar  2 15:59:56 host program[pid]: text`.

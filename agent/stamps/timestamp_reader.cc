@@ -3,19 +3,36 @@
 #include <algorithm>
 #include <chrono>
 
+#include "agent/stamps/spoken.h"
 #include "common/base/hash.h"
 
 namespace l4::stamps {
 
-TimestampReader::TimestampReader(Millis zone, std::optional<TimeMs> year_hint)
-    : zone_(zone), near_(year_hint) {}
+namespace {
+
+TimeMs in_year(const Civil& c, int year) {
+  return from_civil(year, static_cast<unsigned>(c.month), static_cast<unsigned>(c.day), c.hour,
+                    c.minute, c.second, c.millis);
+}
+
+bool is_date(const Civil& c, int year) {
+  return std::chrono::year_month_day{std::chrono::year{year},
+                                     std::chrono::month{static_cast<unsigned>(c.month)},
+                                     std::chrono::day{static_cast<unsigned>(c.day)}}
+      .ok();
+}
+
+}  // namespace
+
+TimestampReader::TimestampReader(Clock clock)
+    : zone_(clock.zone), near_(clock.year_hint), doubts_(clock.doubts), far_(clock.usual) {}
 
 std::optional<Stamp> TimestampReader::read(std::string_view line) {
   const std::string_view text = text::trim_left(line);
   std::uint64_t rows = stamp_rows(text);
-  if (rows == 0) return std::nullopt;
   const std::size_t indent = line.size() - text.size();
-  if (indent > 0) rows &= ~framed_row();
+  if (indent > 0) rows &= ~inner_rows();
+  if (rows == 0) return indent > 0 ? std::nullopt : read_spoken(line);
   const auto formats = stamp_formats();
   const auto attempt = [&](std::size_t row) -> std::optional<Stamp> {
     RawStamp raw;
@@ -38,14 +55,33 @@ std::optional<Stamp> TimestampReader::read(std::string_view line) {
       return stamp;
     }
   }
-  return std::nullopt;
+  return indent > 0 ? std::nullopt : read_spoken(line);
+}
+
+/// A doubtful time counts if it follows the one before: other times in a text are of something that
+/// was before, or will be.
+std::optional<Stamp> TimestampReader::read_spoken(std::string_view line) {
+  constexpr Millis kBack = std::chrono::minutes{1}, kAhead = std::chrono::hours{12};
+  RawStamp raw;
+  if (!spoken(line, raw)) return std::nullopt;
+  if (raw.doubtful && doubts_) {
+    if (!near_ || near_is_hint_) return std::nullopt;
+    const TimeMs time = in_year(raw.civil, raw.civil.year) - zone_of(raw.civil);
+    if (time < *near_ - kBack || time > *near_ + kAhead) return std::nullopt;
+  }
+  return resolve(raw, spoken_row());
 }
 
 std::optional<Stamp> TimestampReader::resolve(const RawStamp& raw, std::size_t row) {
-  const bool valid = raw.clock_only ? raw.civil.valid_clock() : raw.civil.valid();
-  if (!raw.epoch_ms && !raw.timeless && !valid) return std::nullopt;
   Stamp stamp;
-  if (!raw.timeless) stamp.time = raw.clock_only ? time_of_day(raw.civil) : time_of(raw);
+  if (raw.clock_only) {
+    if (!raw.civil.valid_clock()) return std::nullopt;
+    stamp.time = time_of_day(raw.civil);
+  } else if (raw.epoch_ms || (!raw.timeless && raw.civil.valid())) {
+    stamp.time = time_of(raw);
+  } else if (!raw.timeless && !raw.civil.of_no_log()) {
+    return std::nullopt;
+  }
   stamp.origin = raw.origin;
   stamp.cut_from = raw.cut_from;
   stamp.cut_to = raw.cut_to;
@@ -53,6 +89,14 @@ std::optional<Stamp> TimestampReader::resolve(const RawStamp& raw, std::size_t r
   stamp.host = raw.host;
   ++hits_[row];
   return stamp;
+}
+
+/// Keeps a time that was printed in full; nothing if it is not believed.
+std::optional<TimeMs> TimestampReader::note(TimeMs time) {
+  if (doubts_ && !far_.believes(time)) return std::nullopt;
+  near_ = time;
+  near_is_hint_ = false;
+  return time;
 }
 
 /// The day is the one nearest to the previous time; for the first stamp, the latest day that agrees
@@ -71,33 +115,45 @@ std::optional<TimeMs> TimestampReader::time_of_day(const Civil& c) {
   return time;
 }
 
-std::optional<TimeMs> TimestampReader::time_of(const RawStamp& raw) {
-  if (raw.epoch_ms) {
-    near_ = TimeMs{Millis{*raw.epoch_ms}};
-    near_is_hint_ = false;
-    return near_;
-  }
-  const Civil& c = raw.civil;
-  const Millis zone = c.zone_minutes ? Millis{std::chrono::minutes{*c.zone_minutes}} : zone_;
-  const auto in_year = [&](int year) {
-    return from_civil(year, static_cast<unsigned>(c.month), static_cast<unsigned>(c.day), c.hour,
-                      c.minute, c.second, c.millis) -
-           zone;
-  };
-  if (c.year != 0) {
-    near_ = in_year(c.year);
-    near_is_hint_ = false;
-    return near_;
-  }
+/// A machine's own clock may be called by the name of its zone, in a log whose other stamps print
+/// the same clock without a zone: then that reading is the nearer one.
+Millis TimestampReader::zone_of(const Civil& c) const {
+  if (!c.zone_minutes) return zone_;
+  const Millis printed = std::chrono::minutes{*c.zone_minutes};
+  if (!c.zone_named || !near_ || near_is_hint_ || !doubts_) return printed;
+  const TimeMs time = in_year(c, c.year);
+  const bool local =
+      std::chrono::abs(time - zone_ - *near_) < std::chrono::abs(time - printed - *near_);
+  return local ? zone_ : printed;
+}
+
+/// The year in which the day is nearest to the last printed time. A hint is the time of a file: its
+/// lines are older, and hardly a month younger.
+std::optional<TimeMs> TimestampReader::time_of_year(const Civil& c, Millis zone) {
   if (!near_) return std::nullopt;
+  constexpr int kYearsMax = 8;  // the 29th of February comes every four or eight years
+  const Millis ahead = std::chrono::days{near_is_hint_ ? 31 : 183};
   const std::chrono::year_month_day date{std::chrono::floor<std::chrono::days>(*near_)};
   const int year = static_cast<int>(date.year());
-  // A line is older than its file's mtime and hardly a month younger than the last full stamp.
-  for (const int candidate : {year + 1, year}) {
-    const TimeMs time = in_year(candidate);
-    if (time <= *near_ + std::chrono::days{31}) return time;
+  for (int candidate = year + 1; candidate >= year - kYearsMax; --candidate) {
+    if (!is_date(c, candidate)) continue;
+    const TimeMs time = in_year(c, candidate) - zone;
+    if (time <= *near_ + ahead) return time;
   }
-  return in_year(year - 1);
+  return std::nullopt;
+}
+
+std::optional<TimeMs> TimestampReader::time_of(const RawStamp& raw) {
+  if (raw.epoch_ms) {
+    const TimeMs time{Millis{*raw.epoch_ms}};
+    if (!raw.coarse) return note(time);
+    // It tells little more than the day, which other stamps tell better.
+    return near_is_hint_ ? std::optional{time} : std::nullopt;
+  }
+  const Civil& c = raw.civil;
+  const Millis zone = zone_of(c);
+  if (c.year == 0) return time_of_year(c, zone);
+  return note(in_year(c, c.year) - zone);
 }
 
 std::optional<TimeMs> TimestampReader::resolve_field(const RawStamp& raw, Fields kind) {

@@ -1,10 +1,11 @@
 // Reads the time stamp of a line, with a format that it learns for each source.
 //
 // The first characters of a line leave a few rows of the table (formats.h). The row that matched
-// last among the same candidates is tried first, then each in turn. A stamp without a year takes it
-// from the last full stamp of the source, else from the hint, else the line has no time. The same
-// holds for a stamp without a date; the first such stamp gets the latest date that agrees with the
-// hint. Local times are shifted by the zone. One reader per file, one thread, no allocation.
+// last among the same candidates is tried first, then each in turn, and at last the search for a
+// time inside the text (spoken.h). A stamp without a year takes the year in which it is nearest to
+// the last full stamp of the source, else the latest that agrees with the hint, else the line has
+// no time. The same holds for a stamp without a date. Local times are shifted by the zone. A time
+// far from all others is left out (far_times.h). One reader per file, one thread, no allocation.
 #pragma once
 
 #include <array>
@@ -13,13 +14,22 @@
 #include <optional>
 #include <string_view>
 
+#include "agent/stamps/far_times.h"
 #include "agent/stamps/formats.h"
 #include "common/base/time.h"
 
 namespace l4::stamps {
 
+/// What is known of the times of a source before the first is read.
+struct Clock {
+  Millis zone{0};                        ///< of stamps that print none
+  std::optional<TimeMs> year_hint = {};  ///< completes stamps without a year or a date
+  std::optional<TimeMs> usual = {};      ///< stamps far from it are left out
+  bool doubts = true;  ///< false: no stamp is left out, however far from the others
+};
+
 struct Stamp {
-  std::optional<TimeMs> time;            ///< empty if the year cannot be known
+  std::optional<TimeMs> time;            ///< empty if it cannot be known, or is not believed
   std::size_t cut_from = 0, cut_to = 0;  ///< the stamp's range in the line
   Level level = Level::unknown;          ///< set if the stamp carries it (glog's letter)
   std::string_view host;                 ///< syslog names it beside the time
@@ -28,7 +38,7 @@ struct Stamp {
 
 class TimestampReader {
  public:
-  TimestampReader(Millis zone, std::optional<TimeMs> year_hint);
+  explicit TimestampReader(Clock clock);
 
   std::optional<Stamp> read(std::string_view line);
   /// The time of a stamp in a field of the line; `kind` is the notation of the line.
@@ -38,13 +48,19 @@ class TimestampReader {
   std::string_view format() const;
 
  private:
+  std::optional<Stamp> read_spoken(std::string_view line);
   std::optional<Stamp> resolve(const RawStamp& raw, std::size_t row);
   std::optional<TimeMs> time_of(const RawStamp& raw);
   std::optional<TimeMs> time_of_day(const Civil& civil);
+  std::optional<TimeMs> time_of_year(const Civil& civil, Millis zone);
+  Millis zone_of(const Civil& civil) const;
+  std::optional<TimeMs> note(TimeMs time);
 
   Millis zone_;
-  std::optional<TimeMs> near_;              // completes stamps without a year or a date
-  bool near_is_hint_ = true;                // near_ was not printed
+  std::optional<TimeMs> near_;  // completes stamps without a year or a date
+  bool near_is_hint_ = true;    // near_ was not printed
+  bool doubts_;
+  FarTimes far_;
   std::array<std::uint8_t, 64> learned_{};  // row that matched last, by hash of the candidates
   std::array<std::uint64_t, kStampFormatsMax + 2> hits_{};  // by row, then json, logfmt
 };

@@ -3,32 +3,42 @@
 // Included by formats.cc alone, which has a row for each function: see scanners.h.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
 
 #include "agent/stamps/scanners.h"
 #include "agent/text/level.h"
+#include "agent/text/rows_by_first.h"
 
 namespace l4::stamps {
 
-/// `Thu Mar  2 15:59:56 2023`, in brackets from dmesg -T, with AM or PM from date.
+/// Skips what stands between a clock and the year: ` PM`, ` CET`.
+inline void skip_to_year(text::Cursor& c, Civil& d) {
+  parse_half_day(c, d);
+  c.skip_blanks();
+  if (!text::is_upper(c.peek())) return;
+  if (!parse_zone_name(c, d))
+    while (text::is_upper(c.peek())) ++c.at;
+  c.skip_blanks();
+}
+
+/// `Thu Mar  2 15:59:56 2023`, in brackets from dmesg -T, with AM or PM and a zone from date, whose
+/// British form is `Thu  2 Mar 15:59:56 GMT 2023`.
 inline bool ctime_like(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   const bool bracket = c.accept('[');
   if (!parse_day_name(c)) return false;
   c.skip_blanks();
   Civil& d = stamp.civil;
+  const bool day_first = c.parse_number(1, 2, d.day);
+  if (day_first && !c.accept(' ')) return false;
   if (!parse_month(c, d.month)) return false;
   c.skip_blanks();
-  if (!c.parse_number(1, 2, d.day) || !c.accept(' ') || !parse_clock(c, d)) return false;
-  parse_half_day(c, d);
-  c.skip_blanks();
-  if (text::is_upper(c.peek())) {  // zone name: only UTC is certain
-    if (c.accept("UTC") || c.accept("GMT")) d.zone_minutes = 0;
-    while (text::is_upper(c.peek())) ++c.at;
-    c.skip_blanks();
-  }
+  if ((!day_first && !(c.parse_number(1, 2, d.day) && c.accept(' '))) || !parse_clock(c, d))
+    return false;
+  skip_to_year(c, d);
   if (!c.parse_number(4, 4, d.year) || (bracket && !c.accept(']'))) return false;
   return finish(line, 0, c.at, stamp);
 }
@@ -65,7 +75,6 @@ inline bool date_in_words(std::string_view line, RawStamp& stamp) {
   }
   if (!(c.accept(' ') || c.accept(':')) || !parse_clock(c, d)) return false;
   parse_half_day(c, d);
-  if (c.accept(" GMT")) d.zone_minutes = 0;
   parse_zone(c, d);
   if (bracket && !c.accept(']')) return false;
   return finish(line, 0, c.at, stamp);
@@ -81,74 +90,73 @@ inline bool access_log(std::string_view line, RawStamp& stamp) {
   return true;
 }
 
-/// `:::MLLOG {"namespace": "", "time_ms": 1743201441004, ...`. The number stays: Drain masks it.
-inline bool mllog(std::string_view line, RawStamp& stamp) {
-  if (!line.starts_with(":::MLL") && !line.starts_with(":::MLP")) return false;
-  constexpr std::string_view kKey = "\"time_ms\": ";
-  const std::size_t at = line.substr(0, 200).find(kKey);
-  if (at == std::string_view::npos) return false;
-  text::Cursor c{line, at + kKey.size()};
-  std::int64_t value = 0;
-  if (!c.parse_number(12, 14, value)) return false;
-  stamp.epoch_ms = value;
-  return true;
+/// Takes the time behind `"time_ms"` and the like: a date, or a number that counts from 1970.
+inline bool take_value(text::Cursor& c, RawStamp& stamp) {
+  c.skip_blanks();
+  if (c.accept(':') || c.accept('=')) c.skip_blanks();
+  const bool quoted = c.accept('"') || c.accept('\'');
+  if (!text::is_digit(c.peek())) return false;
+  if (parse_iso(c, stamp.civil)) return true;
+  stamp.civil = {};
+  const auto epoch = parse_epoch(c);
+  if (!epoch) return false;
+  stamp.epoch_ms = epoch->ms;
+  stamp.coarse = epoch->coarse;
+  const char behind = c.peek();
+  return c.done() || behind == ',' || behind == '}' || behind == (quoted ? '"' : ' ') ||
+         (quoted && behind == '\'');
 }
 
-/// JSON and logfmt records with the time near the front; the stamp stays in the text.
-inline bool keyed(std::string_view line, RawStamp& stamp) {
-  static constexpr std::array<std::string_view, 7> kKeys{
-      "\"time\"", "\"timestamp\"", "\"@timestamp\"", "\"ts\"", "\"asctime\"", "time=\"", "ts="};
+/// `:::MLLOG {"namespace": "", "time_ms": 1743201441004, ...`, and before it was JSON
+/// `:::MLPv0.5.0 ncf 1541635446.874648 (ncf.py:187) run_stop`. The number stays: Drain masks it.
+inline bool mllog(std::string_view line, RawStamp& stamp) {
+  if (!line.starts_with(":::MLL") && !line.starts_with(":::MLP")) return false;
+  constexpr std::string_view kKey = "\"time_ms\"";
   const std::string_view head = line.substr(0, 200);
-  if (line[0] == '{' && !line.starts_with("{\"")) return false;
-  for (const auto key : kKeys) {
-    const std::size_t at = line[0] == '{' ? head.find(key) : head.starts_with(key) ? 0 : head.npos;
-    if (at == std::string_view::npos) continue;
-    text::Cursor c{head, at + key.size()};
-    c.accept(':');
-    c.skip_blanks();
-    c.accept('"');
-    if (!text::is_digit(c.peek()) || !parse_iso(c, stamp.civil)) continue;
+  if (const std::size_t at = head.find(kKey); at != head.npos) {
+    text::Cursor c{line, at + kKey.size()};
+    return take_value(c, stamp);
+  }
+  for (std::size_t at = head.find_first_of(" ["); at != head.npos;
+       at = head.find_first_of(" [", at + 1)) {
+    text::Cursor c{line, at + 1};
+    const auto epoch = parse_epoch(c);
+    if (!epoch || epoch->coarse) continue;
+    stamp.epoch_ms = epoch->ms;
+    return true;
+  }
+  return false;
+}
+
+struct TimeKey {
+  std::string_view text;
+};
+
+/// JSON, logfmt and printed dictionaries with the time near the front; the stamp stays in the text.
+inline bool keyed(std::string_view line, RawStamp& stamp) {
+  static constexpr std::array kKeys{
+      TimeKey{"time"},      TimeKey{"timestamp"},    TimeKey{"@timestamp"}, TimeKey{"ts"},
+      TimeKey{"time_ms"},   TimeKey{"timestamp_ms"}, TimeKey{"_timestamp"}, TimeKey{"asctime"},
+      TimeKey{"wall_time"}, TimeKey{"datetime"},     TimeKey{"date"},
+  };
+  static constexpr text::RowsByFirst kByFirst{kKeys, &TimeKey::text};
+  const std::string_view head = line.substr(0, 200);
+  if (line[0] != '{') {
+    text::Cursor c{head};
+    if ((!c.accept("time=") && !c.accept("ts=")) || !take_value(c, stamp)) return false;
     stamp.level = text::level_of_key(head);
     return true;
   }
-  return false;
-}
-
-/// True if a number of four digits or more stands before a `-` or `.`. Every fourth character is
-/// tested, which finds a digit of any year.
-inline bool may_hold_date(std::string_view text) {
-  for (std::size_t i = 3; i < text.size(); i += 4) {
-    if (!text::is_digit(text[i])) continue;
-    std::size_t from = i;
-    std::size_t to = i + 1;
-    while (from > 0 && text::is_digit(text[from - 1])) --from;
-    while (to < text.size() && text::is_digit(text[to])) ++to;
-    if (to - from >= 4 && to < text.size() && (text[to] == '-' || text[to] == '.')) return true;
-    i = to;
-  }
-  return false;
-}
-
-/// Lines that announce a time: Megatron's `datetime: `, Slurm's `CANCELLED AT `, MLPerf's
-/// `STARTING TIMING RUN AT `. The stamp stays in the text.
-inline bool spoken(std::string_view line, RawStamp& stamp) {
-  static constexpr std::array<std::string_view, 5> kWords{"datetime: ", " AT ",
-                                                          " timestamp: ", "_AT=", ","};
-  const std::string_view head = line.substr(0, 200);
-  if (line[0] == 'R' && !line.starts_with("RESULT,")) return false;
-  if (line[0] == 's' && !line.starts_with("slurmstepd") && !line.starts_with("srun:")) return false;
-  if (line[0] == 'E' && !line.starts_with("END")) return false;
-  if (line[0] == 'S' && !line.starts_with("START")) return false;
-  if (head.size() == line.size() && !may_hold_date(line)) return false;
-  for (const auto word : kWords) {
-    const std::size_t at = word == "," ? head.rfind(word) : head.find(word);
-    if (at == std::string_view::npos) continue;
-    text::Cursor c{line, at + word.size()};
-    c.skip_blanks();
-    if (!text::is_digit(c.peek()) || !parse_iso(c, stamp.civil)) continue;
-    parse_half_day(c, stamp.civil);
-    return true;
-  }
+  const char quote = line[1];
+  if (quote != '"' && quote != '\'') return false;
+  for (std::size_t at = 1; at + 2 < head.size();
+       at = std::min(head.find(quote, at + 1), head.size()))
+    for (const TimeKey& key : kByFirst.of(head[at + 1])) {
+      text::Cursor c{head, at + 1};
+      if (!c.accept(key.text) || !c.accept(quote) || !take_value(c, stamp)) continue;
+      stamp.level = text::level_of_key(head);
+      return true;
+    }
   return false;
 }
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -14,10 +15,22 @@
 namespace l4::stamps {
 namespace {
 
+const Clock kClock{.year_hint = parse_time("2026-12-01T00:00:00Z")};
+
+/// Reads the lines one after the other; the times of the last, "none" without one.
+std::string last_time(TimestampReader reader, const std::vector<std::string>& lines) {
+  std::string time;
+  for (const std::string& line : lines) {
+    const auto stamp = reader.read(line);
+    time = stamp && stamp->time ? to_rfc3339(*stamp->time) : "none";
+  }
+  return time;
+}
+
 TEST_CASE("timestamp: format, time and rest of a line") {
   for (const StampRow& row : kStampRows) {
     CAPTURE(std::string{row.line});
-    TimestampReader reader{Millis{0}, parse_time("2026-12-01T00:00:00Z")};
+    TimestampReader reader{kClock};
     const auto stamp = reader.read(row.line);
     REQUIRE(stamp);
     REQUIRE(stamp->time);
@@ -52,20 +65,33 @@ TEST_CASE("timestamp: lines without one") {
                            "Dataset v2 2019-01-01 00:00:00",
                            "rank 4 saw 2019-01-01 00:00:00",
                            "  time      : 2024-01-01_10:00:00",
-                           "[INFO] the data of 2019-01-01 00:00:00"}) {
+                           "[INFO] the data of 2019-01-01 00:00:00",
+                           "1795190061 parameters",
+                           "1795190061",
+                           "1.7e9 tokens",
+                           "1.5 text",
+                           "1.795e+30 text",
+                           "{'loss': 1.0, 'time': 35.5, 'ts': 12}",
+                           "{'text': 'on 2019-01-01 00:00:00'}",
+                           ":::MLLOG {\"namespace\": \"\", \"time_ms\": 0, \"key\": \"seed\"}",
+                           "the job that failed at 2019-01-01 00:00:00 was another",
+                           "  Started at: 2019-01-01 00:00:00",
+                           "files from 2019-01-01 00:00:00 to 2020-01-01 00:00:00",
+                           "eta: 1:02:03, lr: 1e-5",
+                           "epoch 12 took 00:12:33 at 3 it/s"}) {
     CAPTURE(std::string{line});
-    TimestampReader reader{Millis{0}, std::nullopt};
+    TimestampReader reader{Clock{}};
     CHECK_FALSE(reader.read(line));
     CHECK(reader.format() == "none");
   }
 }
 
 TEST_CASE("timestamp: zone, year, and times that cannot be known") {
-  TimestampReader east{std::chrono::hours{8}, std::nullopt};
+  TimestampReader east{{.zone = std::chrono::hours{8}}};
   CHECK(to_rfc3339(*east.read("2024-01-01 10:00:00 x")->time) == "2024-01-01T02:00:00.000Z");
   CHECK(to_rfc3339(*east.read("2024-01-01T10:00:00Z x")->time) == "2024-01-01T10:00:00.000Z");
 
-  TimestampReader blind{Millis{0}, std::nullopt};
+  TimestampReader blind{Clock{}};
   const auto unknown = blind.read("W0613 02:25:19.600 f.cpp:1] x");
   REQUIRE(unknown);
   CHECK_FALSE(unknown->time);
@@ -74,9 +100,74 @@ TEST_CASE("timestamp: zone, year, and times that cannot be known") {
   blind.read("2023-12-31T23:59:00Z x");
   CHECK(to_rfc3339(*blind.read("W0101 00:00:19.600 f.cpp:1] x")->time) ==
         "2024-01-01T00:00:19.600Z");
-  TimestampReader hinted{Millis{0}, parse_time("2026-01-05T00:00:00Z")};
+  TimestampReader hinted{{.year_hint = parse_time("2026-01-05T00:00:00Z")}};
   CHECK(to_rfc3339(*hinted.read("W1231 00:00:19.600 f.cpp:1] x")->time) ==
         "2025-12-31T00:00:19.600Z");
+}
+
+TEST_CASE("timestamp: the year is that of the neighbours, also on the 29th of February") {
+  // glog beside full stamps: half a year before and behind, and over the end of a year.
+  for (const auto& [full, glog, time] : std::vector<std::array<std::string, 3>>{
+           {"2025-03-04 09:12:33 x", "I0304 09:12:01.4 7 a.py:1] x", "2025-03-04T09:12:01.400Z"},
+           {"2025-03-04 09:12:33 x", "I0901 09:12:01.4 7 a.py:1] x", "2025-09-01T09:12:01.400Z"},
+           {"2025-03-04 09:12:33 x", "I1130 09:12:01.4 7 a.py:1] x", "2024-11-30T09:12:01.400Z"},
+           {"2024-12-31 23:59:59 x", "I0101 00:00:01.4 7 a.py:1] x", "2025-01-01T00:00:01.400Z"},
+           {"2024-03-01 00:00:01 x", "I0229 23:59:59.4 7 a.py:1] x", "2024-02-29T23:59:59.400Z"}}) {
+    CAPTURE(glog);
+    CHECK(last_time(TimestampReader{kClock}, {full, glog}) == time);
+    TimestampReader hinted{{.year_hint = parse_time(full.substr(0, 10))}};
+    if (glog.substr(1, 2) != "09") CHECK(last_time(hinted, {glog}) == time);
+  }
+  CHECK(last_time(TimestampReader{kClock}, {"I0229 23:59:59.4 7 a.py:1] x"}) ==
+        "2024-02-29T23:59:59.400Z");
+}
+
+TEST_CASE("timestamp: zero, far and unset times are none, until the log goes on with them") {
+  const std::string now = "2025-03-04 09:12:33 x";
+  for (const char* odd :
+       {"2000-01-01 00:00:12 x", "1970-01-01 00:00:12 x", "2099-01-01 00:00:00,123 x", "1.0e9 x",
+        "I0000 00:00:1000000000.123 7 a.cc:1] x", "2025-09-01T00:00:00Z x",
+        ":::MLLOG {\"namespace\": \"\", \"time_ms\": 1000000000000, \"key\": 1}"}) {
+    CAPTURE(std::string{odd});
+    CHECK(last_time(TimestampReader{kClock}, {now, odd}) == "none");
+    CHECK(last_time(TimestampReader{kClock}, {now, odd, now}) == "2025-03-04T09:12:33.000Z");
+    CHECK(last_time(TimestampReader{{.usual = parse_time("2025-03-01")}}, {odd}) == "none");
+  }
+  // A year that is missing is not taken from a time that is not believed.
+  CHECK(
+      last_time(TimestampReader{kClock}, {now, "2000-01-01 00:00:12 x", "I0304 09:12:34 1 a] x"}) ==
+      "2025-03-04T09:12:34.000Z");
+  // A run that is appended two months later; a clock that stands back an hour.
+  const std::string later = "2025-05-04 09:12:33 x";
+  CHECK(last_time(TimestampReader{kClock}, {now, later, later}) == "none");
+  CHECK(last_time(TimestampReader{kClock}, {now, later, later, later}) ==
+        "2025-05-04T09:12:33.000Z");
+  CHECK(last_time(TimestampReader{kClock}, {now, "2025-03-04 08:12:33 x"}) ==
+        "2025-03-04T08:12:33.000Z");
+  TimestampReader every{{.doubts = false}};
+  CHECK(last_time(every, {now, "2000-01-01 00:00:12 x"}) == "2000-01-01T00:00:12.000Z");
+}
+
+TEST_CASE("timestamp: a zone's name is that of the machine's clock where other stamps show it") {
+  const std::string date = "Tue Mar  4 09:12:33 CET 2025";
+  CHECK(last_time(TimestampReader{kClock}, {date}) == "2025-03-04T08:12:33.000Z");
+  CHECK(last_time(TimestampReader{kClock}, {"2025-03-04 09:12:30 x", date}) ==
+        "2025-03-04T09:12:33.000Z");
+  CHECK(last_time(TimestampReader{kClock}, {"2025-03-04T08:12:30Z x", date}) ==
+        "2025-03-04T08:12:33.000Z");
+}
+
+TEST_CASE("timestamp: a doubtful time in a text follows the line before it") {
+  const std::string now = "2025-03-04 09:12:33 x";
+  for (const auto& [line, time] : std::vector<std::array<std::string, 2>>{
+           {"worker 7 failed at 2025-03-04 09:20:01, no reason", "2025-03-04T09:20:01.000Z"},
+           {"rank 3 was last seen on 2025-03-04T08:00:00", "none"},
+           {"the checkpoint created on 2025-02-04T08:00:00 is loaded", "none"},
+           {"the license ends on a day at 2025-03-09 08:00:00", "none"}}) {
+    CAPTURE(line);
+    CHECK(last_time(TimestampReader{kClock}, {now, line}) == time);
+    CHECK(last_time(TimestampReader{kClock}, {line}) == "none");
+  }
 }
 
 /// Lines of the golden files of stamps (tests/agent/decode/golden/stamp-*.log).
@@ -100,7 +191,7 @@ std::vector<std::string> sample_lines() {
   for (const StampRow& row : kStampRows) lines.emplace_back(row.line);
   std::set<std::pair<std::string, std::string>> seen;
   for (const std::string& line : golden_lines()) {
-    TimestampReader reader{Millis{0}, parse_time("2026-12-01T00:00:00Z")};
+    TimestampReader reader{kClock};
     if (!reader.read(line)) continue;
     if (seen.emplace(reader.format(), line.substr(0, 1)).second) lines.push_back(line);
   }
@@ -110,7 +201,7 @@ std::vector<std::string> sample_lines() {
 TEST_CASE("each row of the table reads a line of a golden file") {
   std::set<std::string, std::less<>> found;
   for (const std::string& line : golden_lines()) {
-    TimestampReader reader{Millis{0}, parse_time("2026-12-01T00:00:00Z")};
+    TimestampReader reader{kClock};
     if (reader.read(line)) found.emplace(reader.format());
   }
   for (const StampFormat& format : stamp_formats())

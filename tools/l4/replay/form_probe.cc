@@ -251,12 +251,14 @@ bool Dissection::add_pair(Unit one, Unit ten, Part part) {
   return true;
 }
 
-/// Seconds since 1970, also within a number of milliseconds or less.
+/// Seconds since 1970, also within a number of milliseconds or less, or in scientific notation.
 bool Dissection::add_epoch() {
   const auto marked = first_of(Unit::epoch);
   if (!marked) return false;
   std::size_t from = *marked;
   while (from > 0 && digit_at(from - 1)) --from;
+  const auto front = from < 2 ? digits_.end() : digits_.find(from - 2);
+  if (front != digits_.end() && front->second.matters && text_[from - 1] == '.') from -= 2;
   std::size_t to = *marked;
   while (digit_at(to) && digits_[to].unit != Unit::second) ++to;
   if (!digit_at(to)) return false;
@@ -393,6 +395,7 @@ std::vector<std::optional<TimeMs>> FormProbe::read(const std::vector<std::string
   decode::Options options;
   options.fold_lines_max = 1;
   options.year_hint = hint;
+  options.every_time = true;  // the lines are of many times
   decode::Decoder decoder(options,
                           [&](const decode::Record& record) { times.back() = record.time; });
   decoder.learn_prefixes(before_);

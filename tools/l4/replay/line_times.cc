@@ -12,6 +12,7 @@ decode::Options one_by_one(std::optional<TimeMs> hint) {
   decode::Options options;
   options.fold_lines_max = 1;
   options.year_hint = hint;
+  options.every_time = true;  // the schedule tells which are far from the job
   return options;
 }
 
@@ -21,7 +22,10 @@ TimesReader::TimesReader(std::optional<TimeMs> hint)
     : found_(std::make_unique<LineTimes>()),
       decoder_(one_by_one(hint), [found = found_.get()](const decode::Record& record) {
         for (const std::uint64_t line : record.lines)
-          if (line <= found->lines.size()) found->lines[line - 1].time = record.time;
+          if (line <= found->lines.size()) {
+            found->lines[line - 1].time = record.time;
+            found->lines[line - 1].alarm = record.level >= Level::error;
+          }
       }) {}
 
 void TimesReader::feed(std::string_view part) {
@@ -33,7 +37,7 @@ void TimesReader::feed(std::string_view part) {
     if (part_of_line_)
       found_->lines.back().end = behind;
     else
-      found_->lines.push_back({behind, std::nullopt});
+      found_->lines.push_back({behind});
     part_of_line_ = false;
   }
   fed_ += part.size();
@@ -41,7 +45,7 @@ void TimesReader::feed(std::string_view part) {
     if (part_of_line_)
       found_->lines.back().end = fed_;
     else
-      found_->lines.push_back({fed_, std::nullopt});
+      found_->lines.push_back({fed_});
     part_of_line_ = true;
   }
   decoder_.feed(part);

@@ -17,7 +17,8 @@ namespace l4::replay {
 
 struct Line {
   std::uint64_t end = 0;  ///< behind the line end
-  std::optional<TimeMs> time;
+  std::optional<TimeMs> time = {};
+  bool alarm = false;  ///< an error, by the decoder's level
 };
 
 struct LineTimes {

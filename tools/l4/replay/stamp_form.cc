@@ -40,6 +40,17 @@ void append_number(std::int64_t value, const Field& field, std::string& out) {
   out += digits;
 }
 
+/// A number in the digits of `like`, which may have a point among them (`1.795190061`).
+void append_epoch(std::int64_t value, std::string_view like, std::string& out) {
+  const std::string digits = std::to_string(value);
+  if (std::ranges::count_if(like, is_digit) != static_cast<std::ptrdiff_t>(digits.size())) {
+    out += digits;
+    return;
+  }
+  std::size_t next = 0;
+  for (const char c : like) out += is_digit(c) ? digits[next++] : c;
+}
+
 /// Date and time of day of a printed time.
 struct Clock {
   std::chrono::year_month_day date;
@@ -218,7 +229,7 @@ void StampForm::write(std::string_view text, std::chrono::year_month_day day,
         append_number(clock.time.seconds().count(), field, out);
         break;
       case Part::epoch:
-        append_number((old + shift).time_since_epoch().count(), field, out);
+        append_epoch((old + shift).time_since_epoch().count(), part, out);
         break;
     }
   }

@@ -158,7 +158,7 @@ TEST_CASE("formats: every example of a time stamp is moved") {
     const auto with_places = check_moves(text, what);
     const auto lines = lines_in(text);
     for (const std::size_t index : with_places) {
-      stamps::TimestampReader reader{Millis{0}, kHint};
+      stamps::TimestampReader reader{{.year_hint = kHint}};
       if (reader.read(std::string_view(lines[index]).substr(0, lines[index].find('\n'))))
         moved.emplace(reader.format());
     }

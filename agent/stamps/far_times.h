@@ -1,0 +1,47 @@
+// Tells times that a source prints about now from those of a clock that was never set, of data, or
+// of nothing at all (0, the year 2106).
+//
+// A time far from the one before it is not believed, until kSure of them in a row agree with each
+// other: then the log goes on at another time, as one does that a later run is appended to. Plain
+// value, one thread.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "common/base/time.h"
+
+namespace l4::stamps {
+
+class FarTimes {
+ public:
+  /// No job is silent for so long.
+  static constexpr Millis kFar = std::chrono::days{31};
+  static constexpr int kSure = 3;
+
+  /// `usual`: a time near those of the source, if one is known.
+  explicit FarTimes(std::optional<TimeMs> usual = {}) : last_(usual) {}
+
+  bool believes(TimeMs time) {
+    if (!last_ || !is_far(time, *last_)) {
+      last_ = time;
+      doubted_ = 0;
+      return true;
+    }
+    doubted_ = doubted_ > 0 && !is_far(time, other_) ? doubted_ + 1 : 1;
+    other_ = time;
+    if (doubted_ < kSure) return false;
+    last_ = time;
+    doubted_ = 0;
+    return true;
+  }
+
+ private:
+  static bool is_far(TimeMs a, TimeMs b) { return std::chrono::abs(a - b) > kFar; }
+
+  std::optional<TimeMs> last_;
+  TimeMs other_;     ///< the last time that was not believed
+  int doubted_ = 0;  ///< times in a row that agree with it
+};
+
+}  // namespace l4::stamps

@@ -1,0 +1,113 @@
+#include "agent/stamps/spoken.h"
+
+#include <bit>
+#include <cstring>
+
+#include "agent/stamps/announced.h"
+#include "agent/stamps/scanners.h"
+#include "agent/text/scan.h"
+#include "common/base/find_bytes.h"
+
+namespace l4::stamps {
+namespace {
+
+constexpr std::size_t kSpokenMax = 200;  // of the line
+constexpr std::size_t kDateMax = 28;     // from the begin of a date to its clock
+constexpr int kTriesMax = 5;             // begins of a date that are tried for a clock
+
+/// The first `:` at or behind `at` with another one three characters on; npos if there is none.
+std::size_t find_colons(std::string_view text, std::size_t at) {
+  constexpr std::size_t kStep = sizeof(ByteVector), kApart = 3;
+  for (; at + kApart + kStep <= text.size(); at += kStep) {
+    ByteVector first, second;
+    std::memcpy(&first, text.data() + at, kStep);
+    std::memcpy(&second, text.data() + at + kApart, kStep);
+    if (const std::uint64_t found = bits_of((first == ':') & (second == ':')); found != 0)
+      return at + static_cast<std::size_t>(std::countr_zero(found));
+  }
+  for (; at + kApart < text.size(); ++at)
+    if (text[at] == ':' && text[at + kApart] == ':') return at;
+  return text.npos;
+}
+
+/// The begin of the time of day whose first colon stands at `colon`, if a date may stand before it;
+/// else 0.
+std::size_t clock_begin(std::string_view text, std::size_t colon) {
+  if (colon < 8 || !text::is_digit(text[colon - 1]) || !text::is_digit(text[colon + 1]) ||
+      !text::is_digit(text[colon + 2]))
+    return 0;
+  const std::size_t from = text::is_digit(text[colon - 2]) ? colon - 2 : colon - 1;
+  const char between = text[from - 1];
+  const bool parted = between == ' ' || between == 'T' || between == '_' || between == '-';
+  const char before = text[from - 2];
+  return parted && (text::is_digit(before) || before == ' ' || before == ',') ? from : 0;
+}
+
+/// The last word before `end`, without the signs behind it.
+std::string_view word_before(std::string_view text, std::size_t end) {
+  constexpr std::size_t kSignsMax = 4;
+  std::size_t to = end;
+  while (to > 0 && end - to < kSignsMax && !text::is_alnum(text[to - 1])) --to;
+  std::size_t from = to;
+  while (from > 0 && text::is_alpha(text[from - 1])) --from;
+  return text.substr(from, to - from);
+}
+
+/// How the text before a date announces it.
+Announcing announced_before(std::string_view text, std::size_t date) {
+  const std::string_view word = word_before(text, date);
+  if (word == "AT") return Announcing::thing;  // batch systems shout
+  const Announcing how = announcing(word);
+  if (how != Announcing::link) return how;
+  const auto place = static_cast<std::size_t>(word.data() - text.data());
+  return announcing(word_before(text, place)) == Announcing::thing ? Announcing::thing : how;
+}
+
+/// MLPerf's last line: `RESULT,LLM_FINETUNING,,867,AMD,2025-10-10 04:25:06 AM`.
+bool is_result(std::string_view text, std::size_t date) {
+  return text[date - 1] == ',' && text.starts_with("RESULT,");
+}
+
+/// Scans for the date of a time of day that begins at `clock`; the begin of the date, else 0.
+std::size_t scan_date(std::string_view text, std::size_t clock, RawStamp& stamp) {
+  int tries = 0;
+  for (std::size_t at = clock - 1; at > 0 && clock - at <= kDateMax && tries < kTriesMax; --at) {
+    const char c = text[at], before = text[at - 1];
+    if (!(text::is_digit(c) || text::is_upper(c)) || text::is_word(before) || before == '-' ||
+        before == '.' || before == '/')
+      continue;
+    ++tries;
+    if (scan_dated(text.substr(at), false, stamp)) return at;
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool spoken(std::string_view line, RawStamp& stamp) {
+  const std::string_view head = line.substr(0, kSpokenMax);
+  for (std::size_t colon = find_colons(head, 0); colon != head.npos;
+       colon = find_colons(head, colon + 1)) {
+    const std::size_t clock = clock_begin(head, colon);
+    if (clock == 0) continue;
+    const std::size_t date = scan_date(line.substr(0, kSpokenMax + kDateMax), clock, stamp);
+    if (date == 0) continue;
+    std::size_t front = date;
+    if (text::Cursor day{head, date}; date >= 5) {  // `on Fri, 20 Nov 2026 ..`
+      day.at = date - (head[date - 2] == ',' ? 5 : 4);
+      if (parse_day_name(day)) front = date - (head[date - 2] == ',' ? 5 : 4);
+    }
+    const Announcing how =
+        is_result(head, date) ? Announcing::thing : announced_before(head, front);
+    if (how == Announcing::none) continue;
+    stamp.doubtful = how == Announcing::link;
+    stamp.cut_from = stamp.cut_to = 0;
+    stamp.level = Level::unknown;
+    stamp.host = {};
+    stamp.origin = false;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace l4::stamps
