@@ -58,10 +58,10 @@ Delay delay_of(const Findings& findings) {
 Millis longest_pause(const Findings& findings) {
   Millis longest{0};
   std::optional<TimeMs> before;
-  for (const FailureEvent& failure : findings.failures.events) {  // by first time
-    if (!failure.first_time || failure.severity < Severity::failure) continue;
-    if (before) longest = std::max(longest, *failure.first_time - *before);
-    before = failure.first_time;
+  for (const FailureEvent& failure : findings.failures.events) {  // by place
+    if (!failure.placed || failure.severity < Severity::failure) continue;
+    if (before) longest = std::max(longest, *failure.placed - *before);
+    before = failure.placed;
   }
   return longest;
 }

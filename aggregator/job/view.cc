@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "aggregator/job/attempts.h"
+#include "aggregator/job/job_span.h"
 #include "aggregator/job/rank_processes.h"
 #include "common/base/check.h"
 #include "common/base/earliest.h"
@@ -51,28 +52,29 @@ void widen(std::optional<TimeMs>& low, std::optional<TimeMs>& high, std::optiona
 }
 
 void add_stream(JobView& view, const AgentSlice& agent, const Stream& stream, std::uint32_t rank,
-                bool trust_mtimes) {
-  StreamView added{&stream, &agent, view.ranks[rank].node, rank, stream.end, {}};
+                const JobSpan& span, bool trust_mtimes) {
+  const auto begin = span.within(stream.begin), end = span.within(stream.end);
+  StreamView added{&stream, &agent, view.ranks[rank].node, rank, end, {}};
   // In a live job the arrival of a line shows when the file last grew. File times come from the
   // kernel's last tick and may be a little before the last stamp.
   constexpr Millis kTick{10};
   const auto grew = stream.arrival ? stream.arrival : stream.source.modified;
-  if ((trust_mtimes || stream.arrival) && grew && (!stream.end || *grew + kTick >= *stream.end))
-    added.grew_until = stream.end ? std::max(*grew, *stream.end) : *grew;
+  if ((trust_mtimes || stream.arrival) && grew && (!end || *grew + kTick >= *end))
+    added.grew_until = end ? std::max(*grew, *end) : *grew;
   if (added.grew_until) added.last_activity = added.grew_until;
   RankView& owner = view.ranks[rank];
   owner.streams.push_back(static_cast<std::uint32_t>(view.streams.size()));
   owner.lines += stream.lines;
   // A kernel message about a rank does not show that the rank lives.
   const bool alive = stream.source.kind != wire::SourceKind::kernel || owner.launcher;
-  if (stream.lines > 0 && alive) widen(owner.begin, owner.end, stream.begin, added.last_activity);
+  if (stream.lines > 0 && alive) widen(owner.begin, owner.end, begin, added.last_activity);
   if (stream.last_completed && (!owner.completed || *stream.last_completed > *owner.completed)) {
     owner.completed = stream.last_completed;
     owner.completed_time = stream.last_completed_time;
   }
   keep_latest(owner.started, stream.last_started);
   view.lines += stream.lines;
-  widen(view.begin, view.end, stream.begin, stream.end);
+  widen(view.begin, view.end, begin, end);
   view.streams.push_back(added);
 }
 
@@ -99,6 +101,7 @@ void add_streams(JobView& view, const Attempts& attempts, bool trust_mtimes) {
   const std::vector<Attempts::Speaker> speakers = attempts.speakers(view.attempt);
   const auto base = first_ranks(speakers);
   const auto speaking = speaking_ranks(speakers, base);
+  const JobSpan span(speakers);
   struct Entry {
     const AgentSlice* agent;
     const Stream* stream;
@@ -137,7 +140,7 @@ void add_streams(JobView& view, const Attempts& attempts, bool trust_mtimes) {
     view.ranks.push_back(std::move(added));
     view.nodes[node].ranks.push_back(rank);
     for (const Entry& entry : entries)
-      add_stream(view, *entry.agent, *entry.stream, rank, trust_mtimes);
+      add_stream(view, *entry.agent, *entry.stream, rank, span, trust_mtimes);
     widen(view.nodes[node].begin, view.nodes[node].end, view.ranks[rank].begin,
           view.ranks[rank].end);
   }

@@ -90,7 +90,7 @@ struct JobView {
   std::vector<RankView> ranks;
   std::vector<StreamView> streams;
   std::vector<EventView> events;
-  std::optional<TimeMs> begin, end;  ///< first and last printed time
+  std::optional<TimeMs> begin, end;  ///< first and last printed time, within JobSpan
   std::uint64_t lines = 0, bytes = 0, bytes_known = 0;
   /// Merged stats of events for which one stream has several local templates.
   std::vector<std::unique_ptr<EventStats>> merged;

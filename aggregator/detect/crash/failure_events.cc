@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string_view>
-#include <tuple>
 
+#include "aggregator/detect/crash/failure_order.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/share.h"
 #include "aggregator/job/stream.h"
@@ -161,13 +160,7 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
     for (FailureEvent& event : quiet)
       if (event.first_time && *event.first_time >= *found.first_failure)
         found.events.push_back(std::move(event));
-  // Events of equal time, or without a time, are in the order of lines.
-  const auto place = [&](const FailureEvent& event) {
-    return std::tuple(!event.first_time, event.first_time.value_or(TimeMs{}),
-                      std::string_view(view.streams[event.first_stream].state->source.path),
-                      event.first_line);
-  };
-  std::ranges::stable_sort(found.events, {}, place);
+  sort_by_place(view, found.events);
   return found;
 }
 

@@ -36,10 +36,12 @@ struct FailureEvent {
   std::optional<TimeMs> first_time;
   std::uint32_t first_stream = 0;
   std::uint64_t first_line = 0;  ///< line in `first_stream`
+  /// Where that line stands among others: its time, else that of a line near it in its file.
+  std::optional<TimeMs> placed;
 };
 
 struct FailureEvents {
-  std::vector<FailureEvent> events;     ///< by first time, those without a time last
+  std::vector<FailureEvent> events;     ///< as failure_order.h says
   std::optional<TimeMs> first_failure;  ///< first event of at least Severity::failure
   std::optional<TimeMs> last_failure;
   bool fatal = false;  ///< some event ends a process

@@ -51,6 +51,23 @@ TEST_CASE("a rank knows what it completed and when") {
   CHECK(view.ranks[1].end == after(6000));
 }
 
+TEST_CASE("times of other years are no begin and no end") {
+  constexpr std::int64_t kYear = 365LL * 86'400'000;
+  MadeJob job(3);
+  job.iterate_all(1, 5);
+  const SourceId kernel = job.add_source(2).id;
+  job.say_on(2, kernel, {"a clock that is not set"}, -24 * kYear);
+  job.say_on(2, kernel, {"a counter's last second"}, 80 * kYear);
+  const JobView view = job.view();
+  CHECK(view.begin == after(1000));
+  CHECK(view.end == after(5000));
+  CHECK(view.nodes[2].end == after(5000));
+  // A month is no distance: a launcher began three weeks before.
+  const SourceId launcher = job.add_source(1).id;
+  job.say_on(1, launcher, {"the queue accepted the job"}, -21LL * 86'400'000);
+  CHECK(job.view().begin == after(-21LL * 86'400'000));
+}
+
 TEST_CASE("two files of one rank are one rank") {
   MadeJob job(1);
   job.iterate(0, 1, 1000);

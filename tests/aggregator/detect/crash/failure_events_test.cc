@@ -177,6 +177,58 @@ TEST_CASE("a line between two stamps is no proof that it was said early") {
   CHECK(find(stamped).texts == std::vector<std::string>{kReset.text});
 }
 
+/// Moves the line of a segment to another place in its file.
+void put(wire::Segment& segment, std::uint64_t line) {
+  segment.lines = {line, line};
+  segment.events[0].first_line = line;
+  if (segment.timed_last_line > 0) segment.timed_last_line = line;
+}
+
+const job::test::Say kChild{"ChildFailedError: a worker failed", Level::error};
+
+TEST_CASE("a line without a time stands beside the lines of the failure in its file") {
+  MadeJob job(2);
+  job.iterate_all(1, 30);
+  // The launcher writes into the file of rank 0, with times.
+  wire::SourceDefinition& launcher = job.add_source(0);
+  launcher.kind = wire::SourceKind::launcher;
+  launcher.path = job.source_of(0).path;
+  const SourceId id = launcher.id;
+  put(job.say(0, kOom), 498);
+  put(job.say_on(0, id, kChild, 40'000), 500);
+  job.say(1, kReset, 39'500);
+  CHECK(find(job).texts == std::vector<std::string>{kReset.text, kOom.text, kChild.text});
+}
+
+TEST_CASE("a stamp long before a line does not make the line the first sign") {
+  for (const std::uint64_t line : {std::uint64_t{480}, std::uint64_t{3}}) {
+    CAPTURE(line);
+    MadeJob job(2);
+    put(job.say(0, {"loading shards"}, 4'100), 1);
+    put(job.say(0, kOom), line);
+    put(job.say(0, kChild, 90'000), line + 2);
+    job.say(1, kReset, 60'000);
+    CHECK(find(job).texts == std::vector<std::string>{kReset.text, kOom.text, kChild.text});
+  }
+  // Without a line of the failure near it, the stamp before it is all that is known.
+  MadeJob job(2);
+  put(job.say(0, {"loading shards"}, 4'100), 1);
+  put(job.say(0, kOom), 480);
+  put(job.say(0, kChild, 90'000), 9'000);
+  job.say(1, kReset, 60'000);
+  CHECK(find(job).texts == std::vector<std::string>{kOom.text, kReset.text, kChild.text});
+}
+
+TEST_CASE("without any times, the rank that stopped at an earlier iteration comes first") {
+  MadeJob job(2);
+  for (std::int64_t k = 1; k <= 12; ++k)
+    for (const int rank : {0, 1})
+      if (rank == 0 || k <= 10) job.iterate(rank, k, std::nullopt);
+  job.say(0, kReset);
+  job.say(1, kOom);
+  CHECK(find(job).texts == std::vector<std::string>{kOom.text, kReset.text});
+}
+
 TEST_CASE("lines that mark iterations or an end are no failure") {
   MadeJob job(2);
   job.iterate_all(1, 30);
