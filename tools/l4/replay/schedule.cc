@@ -16,6 +16,8 @@ namespace {
 constexpr Millis kSilenceMax = std::chrono::days{1};
 /// Lines of several writers mix within seconds; more is a clock that was set back.
 constexpr Millis kMixedMax = std::chrono::minutes{1};
+/// Lines without a time that were written with the line before them, and last words of a program.
+constexpr std::size_t kBlockLines = 200;
 
 struct Span {
   TimeMs from, to;
@@ -55,20 +57,23 @@ class PrintedTimes {
 
  private:
   void add(std::uint32_t log, std::uint64_t size, TimeMs at) {
-    if (!dues_.empty() && dues_.back().log == log && dues_.back().at == at)
-      dues_.back().size = size;
+    std::vector<Due>& dues = dues_[log];
+    if (!dues.empty() && dues.back().at == at)
+      dues.back().size = size;
     else
-      dues_.push_back({at, log, size});
+      dues.push_back({at, log, size});
   }
   void timed(std::uint32_t log);
-  void spread(std::uint32_t log);
+  void tail(std::uint32_t log);
+  void spread(std::uint32_t log, std::size_t first, Span span);
+  std::size_t last_words(std::uint32_t log, std::size_t first) const;
   Span beside(std::uint32_t log) const;
 
   const Recording& recording_;
   const std::vector<LineTimes>& times_;
   MainTimes main_;
   std::vector<std::optional<Span>> spans_;  // of each log
-  std::vector<Due> dues_;
+  std::vector<std::vector<Due>> dues_;      // of each log
   std::size_t strange_lines_ = 0;
   std::vector<std::uint32_t> spread_;
 };
@@ -76,26 +81,57 @@ class PrintedTimes {
 std::vector<Due> PrintedTimes::run() {
   const auto logs = static_cast<std::uint32_t>(times_.size());
   spans_.resize(logs);
+  dues_.resize(logs);
   for (std::uint32_t log = 0; log < logs; ++log) timed(log);
   for (std::uint32_t log = 0; log < logs; ++log)
     if (!spans_[log] && !times_[log].lines.empty()) spread_.push_back(log);
-  for (const std::uint32_t log : spread_) spread(log);
-  return std::move(dues_);
+  for (std::uint32_t log = 0; log < logs; ++log)
+    if (spans_[log]) tail(log);
+  for (const std::uint32_t log : spread_) spread(log, 0, beside(log));
+  std::vector<Due> all;
+  for (const auto& dues : dues_) all.insert(all.end(), dues.begin(), dues.end());
+  return all;
 }
 
+/// The lines up to the last one with a time.
 void PrintedTimes::timed(std::uint32_t log) {
   LogClock clock;
   std::optional<TimeMs> at;
+  std::uint64_t untimed = 0;  // end of the lines without a time behind the last one with a time
   for (const Line& line : times_[log].lines) {
-    if (line.time && main_.holds(*line.time))
-      at = clock.next(*line.time);
-    else
-      strange_lines_ += line.time.has_value();
-    if (!at) continue;  // written with the first line that has a time
+    const bool timed = line.time && main_.holds(*line.time);
+    strange_lines_ += line.time.has_value() && !timed;
+    if (!timed) {
+      untimed = line.end;
+      continue;
+    }
+    if (at && untimed > 0) add(log, untimed, *at);
+    untimed = 0;
+    at = clock.next(*line.time);
     if (!spans_[log]) spans_[log] = Span{*at, *at};
     spans_[log]->to = *at;
     add(log, line.end, *at);
   }
+}
+
+/// The lines behind the last one with a time: they go on until the logs beside end, if these do so
+/// later. Few lines were written with the line before them, except for last words.
+void PrintedTimes::tail(std::uint32_t log) {
+  const auto& lines = times_[log].lines;
+  std::size_t first = lines.size();
+  while (first > 0 && !(lines[first - 1].time && main_.holds(*lines[first - 1].time))) --first;
+  if (first == lines.size()) return;
+  Span span{spans_[log]->to, std::max(spans_[log]->to, beside(log).to)};
+  if (span.to - span.from <= kMixedMax) span.to = span.from;
+  spread(log, first, span);
+}
+
+/// The first of the lines with which a program ended: those from an error on, near the end.
+std::size_t PrintedTimes::last_words(std::uint32_t log, std::size_t first) const {
+  const auto& lines = times_[log].lines;
+  std::size_t at = std::max(first, lines.size() - std::min(lines.size(), kBlockLines));
+  while (at < lines.size() && !lines[at].alarm) ++at;
+  return at;
 }
 
 /// The time of the logs that share most with this one: the folder, the node and attempt, the
@@ -126,12 +162,14 @@ Span PrintedTimes::beside(std::uint32_t log) const {
   return {TimeMs{}, TimeMs{std::clamp<Millis>(kForLine * lines, kLeast, kMost)}};
 }
 
-void PrintedTimes::spread(std::uint32_t log) {
-  const Span span = beside(log);
+/// Spreads the lines from `first` on over the span; the last words come at its end.
+void PrintedTimes::spread(std::uint32_t log, std::size_t first, Span span) {
   const auto& lines = times_[log].lines;
-  const auto steps = static_cast<double>(std::max<std::size_t>(lines.size(), 2) - 1);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const double share = static_cast<double>(i) / steps;
+  const std::size_t words = last_words(log, first);
+  const bool block = first > 0 && words - first <= kBlockLines;
+  const auto steps = static_cast<double>(std::max<std::size_t>(lines.size() - first, 2) - 1);
+  for (std::size_t i = first; i < lines.size(); ++i) {
+    const double share = i >= words ? 1 : block ? 0 : static_cast<double>(i - first) / steps;
     const auto after = static_cast<double>((span.to - span.from).count()) * share;
     add(log, lines[i].end, span.from + Millis{static_cast<std::int64_t>(after)});
   }

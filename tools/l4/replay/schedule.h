@@ -1,11 +1,12 @@
 // When which bytes of a recording are due: by its arrivals, or by the times that its lines print.
 //
 // By printed times, a line without a time is due with the line before it in its file, the first
-// lines of a file with the first that has a time. Within a file no line is due before an earlier
-// one: where a clock was set back, time goes on from the line before. Lines that print times far
-// from those of the rest of the job count as lines without a time. The lines of a file without any
-// time are spread over the time of the files beside it. Silences of more than a day are shortened.
-// Pure functions over values.
+// lines of a file with the first that has a time. Many lines behind the last that has one are
+// spread until the files beside it end, and so are the lines of a file without any time; an error
+// among the last lines, and those behind it, are due at the end. Within a file no line is due
+// before an earlier one: where a clock was set back, time goes on from the line before. Lines that
+// print times far from those of the rest of the job count as lines without a time. Silences of more
+// than a day are shortened. Pure functions over values.
 #pragma once
 
 #include <chrono>

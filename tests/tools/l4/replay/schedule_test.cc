@@ -75,6 +75,50 @@ TEST_CASE("schedule: a clock that is set back, mixed writers, and lines far from
   CHECK(strange.notes[0].starts_with("2 lines with times more than a day from those of the job"));
 }
 
+TEST_CASE("schedule: last words of a launcher come when the logs beside it end") {
+  const std::string rank = line("2026-11-20 10:00:00") + line("2026-11-20 12:00:00");
+  const std::string begin = line("2026-11-20 10:00:00") + "using 8 workers\n";  // 41 bytes
+  for (const std::string words :
+       {"Traceback (most recent call last):\n  File a.py\nChildFailedError: a\n",
+        "ERROR:torch.distributed.elastic:failed (exitcode: 1)\nexit\n",
+        "srun: error: gpu-3: task 5: Killed\n"}) {
+    CAPTURE(words);
+    Made made;
+    made.add("n1", "launcher.log", begin + words);
+    made.add("n1", "0.log", rank);
+    CHECK(spell(made.plan()) ==
+          "0@0:41 1@0:25 0@7200000:" + std::to_string(41 + words.size()) + " 1@7200000:50");
+    // A launcher without any time: its last words are not spread over the hours before.
+    Made untimed;
+    untimed.add("n1", "launcher.log", "using 8 workers\n" + words);
+    untimed.add("n1", "0.log", rank);
+    CHECK(spell(untimed.plan()) ==
+          "0@0:16 1@0:25 0@7200000:" + std::to_string(16 + words.size()) + " 1@7200000:50");
+  }
+  // Lines that follow a time at the end of the job, and those that are no error, go with it.
+  Made told;
+  told.add("n1", "launcher.log",
+           line("2026-11-20 11:59:30") + "Traceback (most recent call last):\n");
+  told.add("n1", "1.log", begin);
+  told.add("n1", "0.log", rank);
+  CHECK(spell(told.plan()) == "1@0:41 2@0:25 0@7170000:60 2@7200000:50");
+}
+
+TEST_CASE("schedule: many lines behind the last time are spread until the logs beside end") {
+  Made made;
+  std::string text = line("2026-11-20 10:00:00");
+  for (int i = 0; i < 400; ++i) text += "step\n";
+  made.add("n1", "1.log", text + "RuntimeError: lost\n");
+  made.add("n1", "0.log", line("2026-11-20 10:00:00") + line("2026-11-20 10:06:40"));
+  const Schedule plan = made.plan();
+  std::vector<std::int64_t> at;
+  for (const Due& due : plan.dues())
+    if (due.log == 0) at.push_back(plan.since_begin(due.at).count());
+  REQUIRE(at.size() == 401);  // the line with the time and the first behind it come together
+  CHECK(at[200] == 200'000);
+  CHECK(at.back() == 400'000);
+}
+
 TEST_CASE("schedule: silences of years are shortened") {
   Made made;
   made.add("n1", "a.log", line("2024-11-20 10:00:00") + line("2026-11-20 10:00:05"));
