@@ -110,6 +110,16 @@ Scope scope_in(const Built& built, State state, std::size_t lost) {
   return lost == 1 ? Scope::node : Scope::several;
 }
 
+/// Some event tells of a failure, or of a wait, and not only of what follows one: echoes alone,
+/// such as those of a teardown, are printed by healthy jobs, too.
+bool has_evidence(const Findings& findings) {
+  return std::ranges::any_of(findings.failures.events, [&](const detect::FailureEvent& event) {
+    const detect::EventHint& hint = findings.hints.events[event.event];
+    return event.severity == detect::Severity::fatal || hint.waited ||
+           (event.severity == detect::Severity::failure && !is_consequence(event, hint));
+  });
+}
+
 /// Earlier attempts are only listed with their verdict; the last one is reported in whole.
 enum class Depth : std::uint8_t { verdict, whole };
 
@@ -138,6 +148,7 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   report.verdict = decide({findings, lost_nodes, asked.now.known, lost_known});
   if (depth == Depth::verdict) return diagnosis;
   asked.state = report.verdict.state;
+  if (asked.state == State::unknown && !has_evidence(findings)) findings.failures = {};
   const bool failed = has_suspects(asked.state);
   run_detectors(Step::compared, asked, findings);
   Suspects suspects = find_suspects(findings, asked.state, lost_nodes);

@@ -1,9 +1,11 @@
 #include "aggregator/diagnose/hints.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
+#include "aggregator/detect/evidence/statement.h"
 #include "aggregator/diagnose/pool.h"
 #include "aggregator/faults/library.h"
 #include "aggregator/job/share.h"
@@ -45,6 +47,24 @@ std::vector<wire::Parameter> distinct_parameters(const job::EventView& event) {
 bool only_warns(const job::EventView& event) {
   const auto says = [&](std::string_view words) { return event.text.contains(words); };
   return event.level == Level::warning && !(says("NCCL WARN") && says(" error "));
+}
+
+/// Known faults that a text states as facts: none that only a list of possible causes names.
+std::vector<const faults::Fault*> faults_stated(const faults::Library& library,
+                                                const job::EventView& event,
+                                                const std::optional<detect::Guess>& guess) {
+  const std::vector<wire::Parameter> parameters = distinct_parameters(event);
+  auto shown = library.match(event.text, parameters);
+  if (shown.empty() || !guess) return shown;
+  const auto facts = library.match(guess->facts);
+  const auto causes = library.match(guess->causes, parameters);
+  const auto is_in = [](const auto& faults, const faults::Fault* fault) {
+    return std::ranges::find(faults, fault) != faults.end();
+  };
+  std::erase_if(shown, [&](const faults::Fault* fault) {
+    return is_in(causes, fault) && !is_in(facts, fault);
+  });
+  return shown;
 }
 
 /// "node-7" of "node-7.cluster".
@@ -127,16 +147,22 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     const job::EventView& event = view.events[i];
     EventHint hint;
-    hint.severity = detect::severity_of(event.text, event.level);
+    const auto guess = detect::find_guess(event.text);
+    const std::string_view facts = guess ? std::string_view(guess->facts) : event.text;
+    hint.severity = detect::severity_of(facts, event.level);
     hint.in_pool = rule == detect::cross_job::Rule::paper ? filtered[i].dropped : filtered[i].known;
     hint.excess = filtered[i].known && !filtered[i].dropped;
     if (filtered[i].dropped) ++hints.events_dropped;
-    if (library != nullptr)
-      hints.faults[i] = library->match(event.text, distinct_parameters(event));
+    if (library != nullptr) hints.faults[i] = faults_stated(*library, event, guess);
+    hint.by_words =
+        hints.faults[i].empty() && event.level <= Level::info && !detect::says_at_front(facts);
     hint.mild = only_warns(event);
     if (!hints.faults[i].empty()) {
       const faults::Fault& fault = *hints.faults[i].front();
       hint.known_fault = true;
+      hint.general = fault.general;
+      hint.coded = std::ranges::count(fault.conditions, wire::ParameterKind::code,
+                                      &faults::Condition::kind) > 0;
       hint.consequence = fault.consequence || fault.severity == Level::info;  // harmless by itself
       hint.waited = std::ranges::any_of(hints.faults[i], &faults::Fault::timeout);
       hint.setup = std::ranges::any_of(hints.faults[i], &faults::Fault::setup);

@@ -20,7 +20,7 @@ using detect::FailureEvent;
 using detect::Severity;
 
 bool is_cause(const Built& built, const FailureEvent& failure) {
-  return !built.findings.hints.events[failure.event].consequence &&
+  return !is_consequence(failure, built.findings.hints.events[failure.event]) &&
          failure.severity >= Severity::failure;
 }
 
@@ -45,8 +45,9 @@ double score_of(const EventHint& hint, const FailureEvent& failure) {
                  : failure.severity == Severity::failure ? 0.8
                  : failure.severity == Severity::notice  ? 0.5
                                                          : 0.4;
-  if (hint.consequence) score -= 0.3;
-  if (hint.known_fault && !hint.consequence) score += 0.1;
+  const bool consequence = is_consequence(failure, hint);
+  if (consequence) score -= failure.follows ? 0.45 : 0.3;  // a wrapper is behind what it carries
+  if (hint.known_fault && !consequence) score += hint.general ? 0.05 : 0.1;
   return score;
 }
 
@@ -216,9 +217,9 @@ void build_events(const Built& built, Diagnosis& diagnosis) {
     IndicatingEvent out;
     out.id = event.id;
     out.text = event.text;
-    out.role = roots.contains(failure.event) ? Role::root
-               : hint.consequence            ? Role::consequence
-                                             : Role::direct;
+    out.role = roots.contains(failure.event)   ? Role::root
+               : is_consequence(failure, hint) ? Role::consequence
+                                               : Role::direct;
     out.score = score_of(hint, failure) + (out.role == Role::root ? 0.05 : 0.0);
     out.count = reach.count;
     out.nodes.assign(reach.nodes.begin(), reach.nodes.end());

@@ -49,11 +49,11 @@ double severity_weight(Severity severity, bool fatal) {
 /// unnamed peer.
 enum class Telling : std::uint8_t { nothing, hint, accuser, cause };
 
-Telling telling_of(const EventHint& hint, Severity severity) {
-  if (hint.accuses_peer && !hint.consequence && !hint.waited && severity == Severity::fatal)
+Telling telling_of(const EventHint& hint, const FailureEvent& failure) {
+  if (hint.accuses_peer && !hint.consequence && !hint.waited && failure.severity == Severity::fatal)
     return Telling::accuser;
-  if (hint.is_echo()) return Telling::nothing;
-  return hint.mild || severity < Severity::failure ? Telling::hint : Telling::cause;
+  if (hint.is_echo() || failure.follows) return Telling::nothing;
+  return hint.mild || failure.severity < Severity::failure ? Telling::hint : Telling::cause;
 }
 
 /// 1 for evidence on one of `all`, 0 for evidence on all of them: -ln(share) / ln(all).
@@ -136,18 +136,19 @@ void Collector::add_failures() {
   for (const FailureEvent& failure : findings_.failures.events) {
     const EventHint& hint = findings_.hints.events[failure.event];
     fatal |= failure.severity == Severity::fatal && !hint.is_echo() && !hint.mild;
-    most = std::max(most, telling_of(hint, failure.severity));
+    most = std::max(most, telling_of(hint, failure));
   }
   for (const FailureEvent& failure : findings_.failures.events) {
     const job::EventView& event = view().events[failure.event];
     const EventHint& hint = findings_.hints.events[failure.event];
     const auto& named = findings_.hints.named[failure.event];
     const Ranks said = ranks_of(failure);
-    const Telling telling = telling_of(hint, failure.severity);
+    const Telling telling = telling_of(hint, failure);
     const bool counts = telling == most && most != Telling::nothing;
-    const bool echo = (hint.is_echo() && !counts) || !named.empty();
+    const bool follows = hint.is_echo() || failure.follows;
+    const bool echo = (follows && !counts) || !named.empty();
     const double role = echo ? kConsequenceWeight : hint.is_echo() ? kAccuserWeight : kCauseWeight;
-    const double known = hint.known_fault && !hint.is_echo() ? 1.25 : 1.0;
+    const double known = hint.known_fault && !hint.general && !follows ? 1.25 : 1.0;
     const Severity severity = telling == Telling::hint && most > telling
                                   ? std::min(failure.severity, Severity::notice)
                                   : failure.severity;

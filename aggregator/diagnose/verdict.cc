@@ -83,7 +83,7 @@ bool began_as_hang(const Findings& findings) {
 /// A failure that nothing else explains: a known cause, or a fatal line that only few nodes have.
 bool is_cause(const Findings& findings, const FailureEvent& failure) {
   const auto& hint = findings.hints.events[failure.event];
-  if (hint.consequence || failure.severity < Severity::failure) return false;
+  if (is_consequence(failure, hint) || failure.severity < Severity::failure) return false;
   if (hint.known_fault) return true;
   std::set<std::uint32_t> nodes;
   for (const std::uint32_t i : failure.occurrences)

@@ -48,6 +48,7 @@ struct Fault {
   std::vector<Condition> conditions;  ///< all must hold
   Scope scope = Scope::rank;          ///< how much of the job one such event affects
   bool consequence = false;           ///< usually follows another fault
+  bool general = false;               ///< says that something failed, not what
   bool timeout = false;               ///< reports a long wait: a hang came before
   bool setup = false;                 ///< happens while processes find each other
   bool accuses_peer = false;          ///< reports that another process is gone or silent

@@ -77,6 +77,7 @@ std::string to_toml(const Fault& fault) {
   entry.texts("unless", fault.unless);
   if (!fault.conditions.empty()) entry.row("parameters", conditions_of(fault));
   entry.flag("consequence", fault.consequence);
+  entry.flag("general", fault.general);
   entry.flag("timeout", fault.timeout);
   entry.flag("setup", fault.setup);
   entry.flag("accuses_peer", fault.accuses_peer);

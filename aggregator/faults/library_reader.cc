@@ -96,6 +96,7 @@ Fault read_entry(ConfigTable& table) {
   fault.scope = read_scope(table);
   fault.severity = read_severity(table);
   fault.consequence = table.flag_or("consequence", false);
+  fault.general = table.flag_or("general", false);
   fault.timeout = table.flag_or("timeout", false);
   fault.setup = table.flag_or("setup", false);
   fault.accuses_peer = table.flag_or("accuses_peer", false);

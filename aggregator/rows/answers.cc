@@ -159,7 +159,8 @@ void write(JsonWriter& to, const faults::Fault& fault, bool whole) {
     to.raw("null");
   if (whole) {
     to.member("timeout", fault.timeout).member("setup", fault.setup);
-    to.member("accuses_peer", fault.accuses_peer).member("patterns", fault.patterns);
+    to.member("accuses_peer", fault.accuses_peer).member("general", fault.general);
+    to.member("patterns", fault.patterns);
     to.member("unless", fault.unless).key("parameters").open('{');
     for (const faults::Condition& condition : fault.conditions)
       to.member(faults::name(condition.kind), condition.values);

@@ -4,6 +4,8 @@
 #include <numeric>
 
 #include "aggregator/detect/crash/failure_order.h"
+#include "aggregator/detect/crash/free_text.h"
+#include "aggregator/detect/crash/precedence.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/share.h"
 #include "aggregator/job/stream.h"
@@ -80,9 +82,20 @@ void set_first(const job::EventView& event, FailureEvent& found) {
   }
 }
 
+/// In a job that prints no iterations: a line that the stream printed again and again from its
+/// beginning on, while it went on. No known fault: some programs try for long before they fail.
+bool recurs(const job::JobView& view, const EventHint& hint, const job::Occurrence& at) {
+  constexpr std::uint64_t kTimes = 5, kLines = 100;
+  if (hint.known_fault || hint.severity == Severity::fatal || at.stats.count < kTimes) return false;
+  const std::uint64_t end = view.streams[at.stream].state->last_line;
+  return end - at.stats.first_line >= kLines && at.stats.first_line * 3 <= end &&
+         (at.stats.last_line - at.stats.first_line) * 3 >= end;
+}
+
 std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock& clock,
                                   const std::vector<std::optional<TimeMs>>& progress,
-                                  std::uint32_t index, const EventHint& hint) {
+                                  const std::vector<bool>& free_text, std::uint32_t index,
+                                  const EventHint& hint) {
   const job::EventView& event = view.events[index];
   FailureEvent found;
   found.event = index;
@@ -90,6 +103,8 @@ std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock&
   std::vector<std::uint32_t> unsure;
   for (std::uint32_t i = 0; i < event.at.size(); ++i) {
     const job::Occurrence& at = event.at[i];
+    if (hint.by_words && free_text[at.stream]) continue;
+    if (!clock.has_iterations() && recurs(view, hint, at)) continue;
     if (after_progress(view, clock, progress[view.streams[at.stream].node], at))
       found.occurrences.push_back(i);
     else if (!at.stats.first_time_exact)
@@ -140,9 +155,10 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
   FailureEvents found;
   std::vector<FailureEvent> quiet;  // new events that do not sound like a failure
   const auto progress = progress_by_node(view, clock);
+  const auto free_text = find_free_text(view, hints);
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     if (!may_indicate(view.events[i], hints[i])) continue;
-    auto event = judge(view, clock, progress, i, hints[i]);
+    auto event = judge(view, clock, progress, free_text, i, hints[i]);
     if (!event) continue;
     (event->severity >= Severity::failure ? found.events : quiet).push_back(std::move(*event));
   }
@@ -161,6 +177,7 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
       if (event.first_time && *event.first_time >= *found.first_failure)
         found.events.push_back(std::move(event));
   sort_by_place(view, found.events);
+  settle_precedence(view, hints, found.events);
   return found;
 }
 

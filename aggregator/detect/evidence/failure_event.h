@@ -18,8 +18,11 @@ struct EventHint {
   Severity severity = Severity::none;
   bool consequence = false;  ///< usually follows another fault
   bool known_fault = false;
-  bool waited = false;  ///< says that something was waited for and did not come
-  bool setup = false;   ///< happens while processes find each other
+  bool general = false;   ///< a known fault that says only that something failed, not what
+  bool coded = false;     ///< a known fault that its error code identifies
+  bool by_words = false;  ///< severity by words alone: no level, known fault or exception says it
+  bool waited = false;    ///< says that something was waited for and did not come
+  bool setup = false;     ///< happens while processes find each other
   bool accuses_peer = false;
   bool mild = false;  ///< a warning that most jobs survive, whatever its wording
   bool in_pool = false;
@@ -38,7 +41,13 @@ struct FailureEvent {
   std::uint64_t first_line = 0;  ///< line in `first_stream`
   /// Where that line stands among others: its time, else that of a line near it in its file.
   std::optional<TimeMs> placed;
+  bool follows = false;  ///< a more precise event of the same failure says what happened
 };
+
+/// The event follows another one: it never is the root while a cause is seen.
+inline bool is_consequence(const FailureEvent& event, const EventHint& hint) {
+  return hint.consequence || event.follows;
+}
 
 struct FailureEvents {
   std::vector<FailureEvent> events;     ///< as failure_order.h says

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+
+#include "aggregator/detect/evidence/letters.h"
+#include "aggregator/detect/evidence/statement.h"
 
 namespace l4::detect {
 namespace {
@@ -83,10 +85,6 @@ constexpr auto kGoesOn = std::to_array<std::string_view>({
     "going on without",
 });
 
-constexpr char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-}
-
 /// First letters of phrases: most words of a line begin with another letter.
 template <std::size_t N>
 consteval std::uint32_t initials_of(const std::array<std::string_view, N>& phrases) {
@@ -102,10 +100,6 @@ bool may_begin_phrase(char c) {
   return letter >= 0 && letter < 26 && (kInitials >> letter & 1) != 0;
 }
 
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0;
-}
-
 bool starts_with(std::string_view text, std::string_view phrase) {
   return text.size() >= phrase.size() && std::equal(phrase.begin(), phrase.end(), text.begin(),
                                                     [](char a, char b) { return a == lower(b); });
@@ -117,31 +111,51 @@ bool is_whole(std::string_view text, std::string_view phrase) {
   return phrase.size() > kShort || text.size() == phrase.size() || !is_word(text[phrase.size()]);
 }
 
+/// Size of the phrase with which the text begins; 0 if it begins with none.
 template <std::size_t N>
-bool any_at(std::string_view text, const std::array<std::string_view, N>& phrases) {
-  return std::ranges::any_of(phrases, [&](std::string_view phrase) {
+std::size_t size_at(std::string_view text, const std::array<std::string_view, N>& phrases) {
+  const auto found = std::ranges::find_if(phrases, [&](std::string_view phrase) {
     return starts_with(text, phrase) && is_whole(text, phrase);
   });
+  return found == phrases.end() ? 0 : found->size();
 }
 
-/// "0 errors", "no error", "error_if_nonfinite": words that only mention a failure.
-bool only_mentions(std::string_view text, std::size_t at) {
-  const std::string_view before = text.substr(0, at);
-  if (before.ends_with("0 ") || before.ends_with("no ") || before.ends_with("No ")) return true;
-  std::size_t end = at;
-  while (end < text.size() && is_word(text[end])) ++end;
-  return end < text.size() && (text[end] == '_' || text[end] == '=');
+/// "max_failed=3": a setting or a count.
+bool is_assigned(std::string_view text, std::size_t at) {
+  while (at < text.size() && is_word(text[at])) ++at;
+  return at < text.size() && text[at] == '=';
+}
+
+/// "exited with code 0", "exitcode: 0": `rest` begins with a phrase of an exit.
+bool ended_well(std::string_view rest) {
+  constexpr std::size_t kNear = 40;
+  if (!starts_with(rest, "exit")) return false;
+  const std::string_view near = rest.substr(0, kNear);
+  const std::size_t digit = near.find_first_of("0123456789");
+  if (digit == std::string_view::npos || near[digit] != '0' || near[digit - 1] == '-') return false;
+  if (digit + 1 < rest.size() && is_word(rest[digit + 1])) return false;
+  return near.substr(0, digit).find_first_of(".;,") == std::string_view::npos;
+}
+
+/// The name of an exception that ends before `end`.
+std::string_view exception_name(std::string_view text, std::size_t end) {
+  std::size_t begin = end;
+  while (begin > 0 && (is_word(text[begin - 1]) || text[begin - 1] == '.')) --begin;
+  return text.substr(begin, end - begin);
 }
 
 /// CamelCase exception names end in Error or Exception: "torch.cuda.OutOfMemoryError: ...".
-bool names_exception(std::string_view text) {
-  for (const std::string_view tail : {"Error", "Exception"}) {
-    const auto at = text.find(tail);
-    if (at == std::string_view::npos || at == 0 || !is_word(text[at - 1])) continue;
-    const std::size_t end = at + tail.size();
-    if (end == text.size() || text[end] == ':' || text[end] == '(') return true;
-  }
-  return false;
+std::string_view find_exception(std::string_view text) {
+  for (const std::string_view tail : {"Error", "Exception"})
+    for (std::size_t at = text.find(tail); at != std::string_view::npos;
+         at = text.find(tail, at + 1)) {
+      if (at == 0 || !is_word(text[at - 1])) continue;
+      const std::size_t end = at + tail.size();
+      if (end < text.size() && text[end] != ':' && text[end] != '(') continue;
+      const std::string_view name = exception_name(text, end);
+      if (!is_supposed(text, static_cast<std::size_t>(name.data() - text.data()), end)) return name;
+    }
+  return {};
 }
 
 /// "modprobe: FATAL: ...": a command of a shell script ended, and not the program.
@@ -151,21 +165,32 @@ bool tells_of_command(std::string_view text) {
   return end > 0 && text.substr(end).starts_with(": FATAL: ");
 }
 
+/// "x.py:12: FutureWarning: ..": a warning of Python, behind which the program goes on.
+bool is_python_warning(std::string_view text) {
+  const std::size_t at = text.find("Warning: ");
+  return at != text.npos && at > 0 && is_letter(text[at - 1]);
+}
+
 bool goes_on(std::string_view text) {
   for (std::size_t i = 1; i < text.size(); ++i)
-    if (!is_word(text[i - 1]) && any_at(text.substr(i), kGoesOn)) return true;
+    if (!is_word(text[i - 1]) && size_at(text.substr(i), kGoesOn) > 0) return true;
   return false;
 }
 
 Severity by_words(std::string_view text) {
   Severity worst = Severity::none;
-  for (std::size_t i = 0; i < text.size(); ++i) {
+  const auto raise = [&](Severity severity, std::size_t at, std::size_t end) {
+    if (worst >= severity) return;
+    worst = is_mention(text, at, end) ? worst : severity;
+  };
+  for (std::size_t i = 0; i < text.size() && worst < Severity::fatal; ++i) {
     if (!may_begin_phrase(text[i]) || (i > 0 && is_word(text[i - 1]))) continue;
     const std::string_view rest = text.substr(i);
-    if (any_at(rest, kFatal)) return Severity::fatal;
-    if (worst < Severity::failure && any_at(rest, kFailure) && !only_mentions(text, i))
-      worst = Severity::failure;
-    if (worst < Severity::notice && any_at(rest, kNotice)) worst = Severity::notice;
+    if (const std::size_t size = size_at(rest, kFatal); size > 0 && !ended_well(rest))
+      raise(Severity::fatal, i, i + size);
+    if (const std::size_t size = size_at(rest, kFailure); size > 0 && !is_assigned(text, i))
+      raise(Severity::failure, i, i + size);
+    if (size_at(rest, kNotice) > 0) worst = std::max(worst, Severity::notice);
   }
   return worst;
 }
@@ -175,8 +200,11 @@ Severity by_words(std::string_view text) {
 Severity severity_of(std::string_view text, Level level) {
   if (tells_of_command(text)) return Severity::notice;
   if (level == Level::fatal) return Severity::fatal;
-  Severity words = names_exception(text) ? Severity::fatal : by_words(text);
-  if (level != Level::error && words > Severity::notice && goes_on(text)) words = Severity::notice;
+  if (level == Level::unknown && is_code(text)) return Severity::none;
+  Severity words = find_exception(text).empty() ? by_words(text) : Severity::fatal;
+  if (level != Level::error && words > Severity::notice &&
+      (goes_on(text) || is_python_warning(text)))
+    words = Severity::notice;
   switch (level) {
     case Level::error:
       return std::max(words, Severity::failure);
@@ -189,6 +217,17 @@ Severity severity_of(std::string_view text, Level level) {
     default:
       return words;
   }
+}
+
+bool says_at_front(std::string_view text) {
+  constexpr std::string_view kTraceback = "Traceback (most recent call last)";
+  constexpr std::size_t kFront = 80;
+  if (text.starts_with(kTraceback)) return true;
+  const std::string_view name = find_exception(text);
+  if (name.empty()) return false;
+  const auto at = static_cast<std::size_t>(name.data() - text.data());
+  return at == 0 || (at <= kFront && text[at - 1] == ' ' &&
+                     std::string_view(":]>-").find(text[at - 2]) != std::string_view::npos);
 }
 
 }  // namespace l4::detect

@@ -24,4 +24,7 @@ enum class Severity : std::uint8_t {
 
 Severity severity_of(std::string_view text, Level level);
 
+/// The text has the form of an exception: its name comes first, or behind a short prefix.
+bool says_at_front(std::string_view text);
+
 }  // namespace l4::detect

@@ -22,6 +22,7 @@ void check_same(const Fault& a, const Fault& b) {
   CHECK(a.scope == b.scope);
   CHECK(a.severity == b.severity);
   CHECK(a.consequence == b.consequence);
+  CHECK(a.general == b.general);
   CHECK(a.timeout == b.timeout);
   CHECK(a.setup == b.setup);
   CHECK(a.accuses_peer == b.accuses_peer);

@@ -38,6 +38,7 @@ JsonValue object_of(const l4::faults::Fault& fault) {
                  {"timeout", fault.timeout},
                  {"setup", fault.setup},
                  {"accuses_peer", fault.accuses_peer},
+                 {"general", fault.general},
                  {"patterns", fault.patterns},
                  {"unless", fault.unless},
                  {"parameters", parameters},
@@ -109,6 +110,7 @@ l4::faults::Fault read_members(JsonMembers& from) {
   from.read("timeout", fault.timeout);
   from.read("setup", fault.setup);
   from.read("accuses_peer", fault.accuses_peer);
+  from.read_if_any("general", fault.general);
   from.read("cause", fault.cause);
   from.read("fix", fault.fix);
   from.read("action", fault.action);

@@ -74,6 +74,7 @@ std::string page_of(const l4::faults::Fault& fault, const std::string& where) {
                             meaning(fault.scope)));
   prose("severity", meaning(fault.severity));
   if (fault.consequence) prose("role", "a consequence: it usually follows another fault");
+  if (fault.general) prose("role", "says that something failed: a line that says what comes first");
   if (fault.timeout) prose("role", "says that something waited for long: a hang came before");
   if (fault.setup) prose("role", "happens while the processes of a job find each other");
   if (fault.accuses_peer) prose("role", "says that another process or host is gone or silent");

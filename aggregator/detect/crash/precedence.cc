@@ -1,0 +1,71 @@
+#include "aggregator/detect/crash/precedence.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "aggregator/job/stream.h"
+#include "aggregator/job/view.h"
+
+namespace l4::detect::crash {
+namespace {
+
+constexpr Millis kNear{60'000};        // batch systems report a step's end within a minute
+constexpr Millis kClocks{1000};        // two clocks may differ by so much
+constexpr std::uint64_t kLines = 200;  // stacks of many ranks stand between cause and summary
+constexpr std::uint64_t kBlock = 12;   // lines of one message
+
+/// Says what happened.
+bool is_precise(const FailureEvent& event, const EventHint& hint) {
+  return event.severity >= Severity::failure && !hint.is_echo() && !hint.general && !hint.mild &&
+         !hint.by_words && !hint.in_pool;
+}
+
+std::string_view file_of(const job::JobView& view, const FailureEvent& event) {
+  return view.streams[event.first_stream].state->source.path;
+}
+
+std::uint64_t lines_between(const FailureEvent& a, const FailureEvent& b) {
+  return std::max(a.first_line, b.first_line) - std::min(a.first_line, b.first_line);
+}
+
+/// `inner` is the code that the wrapper carries: it stands in the same message.
+bool is_carried(const job::JobView& view, const std::vector<EventHint>& hints,
+                const FailureEvent& inner, const FailureEvent& wrapper) {
+  const EventHint& hint = hints[inner.event];
+  return hint.coded && !hint.general && !hint.in_pool &&
+         file_of(view, inner) == file_of(view, wrapper) && lines_between(inner, wrapper) <= kBlock;
+}
+
+struct Order {
+  bool near = false;   ///< both belong to one failure, as far as is known
+  bool first = false;  ///< the first of both is not the later one
+};
+
+Order order_of(const job::JobView& view, const FailureEvent& a, const FailureEvent& b) {
+  const bool one_file = file_of(view, a) == file_of(view, b);
+  if (one_file && lines_between(a, b) <= kLines) return {true, a.first_line <= b.first_line};
+  if (a.placed && b.placed) {
+    const Millis later = *b.placed - *a.placed;
+    return {std::chrono::abs(later) <= kNear, later >= -kClocks};
+  }
+  return {!one_file, false};
+}
+
+}  // namespace
+
+void settle_precedence(const job::JobView& view, const std::vector<EventHint>& hints,
+                       std::vector<FailureEvent>& events) {
+  for (FailureEvent& event : events) {
+    if (!hints[event.event].general) continue;
+    event.follows = std::ranges::any_of(events, [&](const FailureEvent& other) {
+      if (is_carried(view, hints, other, event)) return true;
+      const EventHint& hint = hints[other.event];
+      if (!is_precise(other, hint)) return false;
+      const Order order = order_of(view, other, event);
+      // A line that no entry knows may be another consequence, unless it came first.
+      return order.near && (hint.known_fault || order.first);
+    });
+  }
+}
+
+}  // namespace l4::detect::crash

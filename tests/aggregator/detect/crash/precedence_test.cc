@@ -1,0 +1,87 @@
+// A line that says what happened comes before lines that say only that something did.
+#include "aggregator/detect/crash/precedence.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "aggregator/detect/crash/failure_events.h"
+#include "aggregator/job/clock.h"
+#include "tests/aggregator/job/made_job.h"
+
+namespace l4::detect::crash {
+namespace {
+
+using job::test::MadeJob;
+
+const job::test::Say kSignal{"task 3 was ended by signal 9", Level::error};
+const job::test::Say kLimit{"the step went over its memory limit", Level::error};
+const job::test::Say kUnknown{"ValueError: the shapes differ", Level::error};
+
+/// Texts of events that follow a more precise one. "signal" is general, "limit" is known.
+std::vector<std::string> followers(MadeJob& made) {
+  const job::JobView view = made.view();
+  std::vector<EventHint> hints;
+  for (const job::EventView& event : view.events) {
+    EventHint hint;
+    hint.severity = severity_of(event.text, event.level);
+    hint.general = event.text.contains("signal");
+    hint.known_fault = hint.general || event.text.contains("limit");
+    hints.push_back(hint);
+  }
+  std::vector<std::string> texts;
+  for (const FailureEvent& event : find_failure_events(view, job::make_clock(view), hints).events)
+    if (event.follows) texts.push_back(view.events[event.event].text);
+  return texts;
+}
+
+MadeJob trained() {
+  MadeJob job(3);
+  job.iterate_all(1, 30);
+  return job;
+}
+
+TEST_CASE("a signal alone is the best that is known") {
+  MadeJob job = trained();
+  job.say(1, kSignal, 30'500);
+  CHECK(followers(job).empty());
+}
+
+TEST_CASE("kind: a memory limit is told after the signal that it sent, on another node") {
+  MadeJob job = trained();
+  job.say(1, kSignal, 30'500);
+  job.say(2, kLimit, 40'000);
+  CHECK(followers(job) == std::vector<std::string>{kSignal.text});
+}
+
+TEST_CASE("a fault of another time explains nothing") {
+  MadeJob job = trained();
+  job.say(1, kSignal, 30'500);
+  job.say(2, kLimit, 130'000);
+  CHECK(followers(job).empty());
+}
+
+TEST_CASE("a line that no entry knows explains only what comes after it") {
+  MadeJob before = trained(), behind = trained();
+  before.say(0, kUnknown, 30'400);
+  before.say(1, kSignal, 33'000);
+  behind.say(1, kSignal, 30'500);
+  behind.say(0, kUnknown, 33'000);
+  CHECK(followers(before) == std::vector<std::string>{kSignal.text});
+  CHECK(followers(behind).empty());
+}
+
+TEST_CASE("without times the lines of one file are near each other, up to some distance") {
+  MadeJob near = trained(), far = trained();
+  near.say(1, kUnknown);
+  near.say(1, kSignal);
+  far.say(1, kUnknown);
+  for (int i = 0; i < 300; ++i) far.say(1, {"a stack of another process", Level::info});
+  far.say(1, kSignal);
+  CHECK(followers(near) == std::vector<std::string>{kSignal.text});
+  CHECK(followers(far).empty());
+}
+
+}  // namespace
+}  // namespace l4::detect::crash
