@@ -136,7 +136,11 @@ std::vector<FileFacts> NodeAgent::facts() const {
                    log.stats.lines_with_rank,
                    open.parts.size() - 1,
                    {},
-                   {}};
+                   {},
+                   log.stats.glued_lines,
+                   log.stats.further_pieces,
+                   log.stats.joined_lines,
+                   log.stats.wide_lines};
     std::set<Rank> ranks;
     for (std::size_t speaker = 0; speaker < log.speakers.size(); ++speaker)
       if (const auto rank = log.speakers.definition(speaker).rank) ranks.insert(*rank);

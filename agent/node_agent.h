@@ -30,6 +30,10 @@ struct FileFacts {
   std::size_t rotated = 0;  ///< older files that were read before it
   std::vector<Rank> ranks;
   std::string iteration_marker;  ///< text of the marker's template; empty if none
+  /// Lines that several writers have written, and the pieces of these lines beyond the first.
+  std::uint64_t glued_lines = 0, further_pieces = 0;
+  std::uint64_t joined_lines = 0;  ///< lines that were joined to JSON records
+  std::uint64_t wide_lines = 0;    ///< lines of UTF-16 among other text
 };
 
 class NodeAgent {

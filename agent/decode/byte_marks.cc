@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "agent/decode/seams.h"
 #include "common/base/find_bytes.h"
 
 #if defined(__x86_64__)
@@ -23,7 +24,12 @@ struct Marks {
   std::uint64_t numbers = 0;   ///< digits and `;`
   std::uint64_t closers = 0;   ///< `m`
   std::uint64_t percents = 0;  ///< `%`
+  std::uint64_t colons = 0;    ///< `:`
+  std::uint64_t tag_ends = 0;  ///< `]`, `>` and other signs that rarely stand before a colon
 };
+
+/// True for `<=>?`, `\\]^_` and `|}~`.
+constexpr signed char kTagEndBits = static_cast<signed char>(0x9C), kTagEnd = 0x1C;
 
 Marks marks_portably(const char* bytes) {
   Marks marks;
@@ -41,6 +47,8 @@ Marks marks_portably(const char* bytes) {
       bytes, [](auto byte) { return ((byte >= '0') & (byte <= '9')) | (byte == ';'); });
   marks.closers = bits_of_block(bytes, [](auto byte) { return byte == 'm'; });
   marks.percents = bits_of_block(bytes, [](auto byte) { return byte == '%'; });
+  marks.colons = bits_of_block(bytes, [](auto byte) { return byte == ':'; });
+  marks.tag_ends = bits_of_block(bytes, [](auto byte) { return (byte & kTagEndBits) == kTagEnd; });
   return marks;
 }
 
@@ -63,6 +71,9 @@ L4_WIDE inline Marks marks_widely(const char* bytes) {
   marks.numbers = _mm512_cmplt_epu8_mask(above_zero, _mm512_set1_epi8(10)) | all_of(text, ';');
   marks.closers = all_of(text, 'm');
   marks.percents = all_of(text, '%');
+  marks.colons = all_of(text, ':');
+  marks.tag_ends = _mm512_cmpeq_epi8_mask(_mm512_and_si512(text, _mm512_set1_epi8(kTagEndBits)),
+                                          _mm512_set1_epi8(kTagEnd));
   return marks;
 }
 
@@ -70,6 +81,22 @@ const bool kIsWide = __builtin_cpu_supports("avx512bw");
 #endif
 
 }  // namespace
+
+/// `bits` shifted by `n`, with the last bits of the block before.
+[[gnu::always_inline]] inline std::uint64_t behind(std::uint64_t bits, std::uint64_t before,
+                                                   int n) {
+  return bits << n | before >> (64 - n);
+}
+
+/// Colons that may show a seam (seams.h): the second one of a clock, one behind `]` or `>`, and one
+/// seven bytes behind another, as in `: error:`.
+[[gnu::always_inline]] inline std::uint64_t seams_of(const Marks& now, const Marks& before) {
+  const std::uint64_t clocks =
+      behind(now.colons, before.colons, 3) & behind(now.numbers, before.numbers, 1) &
+      behind(now.numbers, before.numbers, 2) & behind(now.numbers, before.numbers, 4);
+  return now.colons &
+         (clocks | behind(now.tag_ends, before.tag_ends, 1) | behind(now.colons, before.colons, 7));
+}
 
 /// Inlined, so that its loop is built for the same processor as `MarksOf`.
 template <auto MarksOf>
@@ -79,6 +106,8 @@ template <auto MarksOf>
   ends_.resize(words);
   odd_.resize(words);
   percents_.resize(words);
+  seams_.resize(words);
+  Marks before;
   std::uint64_t returns = 0;
   std::uint64_t bracket = 0, in_run = 0;  // carried from one block of 64 bytes to the next
   for (std::size_t i = 0; i < words; ++i) {
@@ -100,6 +129,8 @@ template <auto MarksOf>
     ends_[i] = marks.ends;
     odd_[i] = marks.odd | colours;
     percents_[i] = marks.percents;
+    seams_[i] = seams_of(marks, before);
+    before = marks;
     returns |= marks.returns;
   }
   holds_cr_ = returns != 0;
@@ -134,14 +165,24 @@ ByteMarks::Signs ByteMarks::signs(std::size_t from, std::size_t to) const {
   const std::size_t first = from / kByteBlock, last = (to - 1) / kByteBlock;
   const std::uint64_t in_first = ~std::uint64_t{0} << from % kByteBlock;
   const std::uint64_t in_last = ~std::uint64_t{0} >> (kByteBlock - 1 - (to - 1) % kByteBlock);
-  std::uint64_t odd = 0, percents = 0;
+  std::uint64_t odd = 0, percents = 0, seams = 0;
   for (std::size_t i = first; i <= last; ++i) {
     const std::uint64_t inside =
         (i == first ? in_first : ~std::uint64_t{0}) & (i == last ? in_last : ~std::uint64_t{0});
     odd |= odd_[i] & inside;
     percents |= percents_[i] & inside;
+    seams |= seams_[i] & inside;
   }
-  return {odd == 0, percents != 0};
+  return {odd == 0, percents != 0, seams != 0 && holds_seams(from + kSeamColumn, to)};
+}
+
+bool ByteMarks::holds_seams(std::size_t from, std::size_t to) const {
+  if (from >= to) return false;
+  const std::size_t first = from / kByteBlock, last = (to - 1) / kByteBlock;
+  std::uint64_t bits = seams_[first] >> from % kByteBlock << from % kByteBlock;
+  for (std::size_t i = first; i < last; bits = seams_[++i])
+    if (bits != 0) return true;
+  return bits << (kByteBlock - 1 - (to - 1) % kByteBlock) != 0;
 }
 
 }  // namespace l4::decode

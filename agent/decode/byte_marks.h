@@ -1,10 +1,11 @@
-// Marks the line ends of a block, the bytes that are not plain text, and each `%`.
+// Marks the line ends of a block, the bytes that are not plain text, each `%`, and the colons that
+// may show a seam between the texts of two writers.
 //
 // The framer uses it for every block. One pass sets the marks, one bit for each byte. By them the
-// framer finds lines, and sees which ones need cleaning or a search for a progress bar, without
-// reading the bytes again. With AVX-512 the pass handles 64 bytes at a time. Bytes that are not
-// plain are control characters except tabs, bytes from 0x7f on, and `[1;31m`, a colour whose ESC
-// was lost (clean.h handles them). One thread; keeps its memory.
+// framer finds lines, and sees which ones need cleaning or a search for a progress bar or for
+// seams, without reading the bytes again. With AVX-512 the pass handles 64 bytes at a time. Bytes
+// that are not plain are control characters except tabs, bytes from 0x7f on, and `[1;31m`, a colour
+// whose ESC was lost (clean.h handles them). One thread; keeps its memory.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +25,7 @@ class ByteMarks {
   struct Signs {
     bool plain = true;     ///< clean() would not change it
     bool percent = false;  ///< it holds a `%`
+    bool seams = false;    ///< a colon from kSeamColumn on may show a seam
   };
   Signs signs(std::size_t from, std::size_t to) const;
   /// True if some line has a CR, including one before its LF.
@@ -33,8 +35,9 @@ class ByteMarks {
   template <auto MarksOf>
   void read_with(std::string_view block);
   void read_widely(std::string_view block);
+  bool holds_seams(std::size_t from, std::size_t to) const;
 
-  std::vector<std::uint64_t> ends_, odd_, percents_;  // a bit for each byte
+  std::vector<std::uint64_t> ends_, odd_, percents_, seams_;  // a bit for each byte
   std::size_t size_ = 0;
   bool holds_cr_ = false;
 };

@@ -104,6 +104,17 @@ std::size_t utf8_length(std::string_view text) {
   return 0;
 }
 
+/// True if the invalid byte at the front of `text` is a letter of Latin-1 in a word: `caf\xe9`, not
+/// half of a character that was cut or belongs to another encoding. `before`: the text before it.
+bool is_latin1_letter(std::string_view text, std::string_view before) {
+  const auto byte = static_cast<unsigned char>(text[0]);
+  if (byte < 0xC0 || byte == 0xD7 || byte == 0xF7) return false;
+  const bool ascii_follows = text.size() == 1 || static_cast<unsigned char>(text[1]) < 0x80;
+  const bool in_word = (text.size() > 1 && text::is_alpha(text[1])) ||
+                       (!before.empty() && text::is_alpha(before.back()));
+  return ascii_follows && in_word;
+}
+
 /// Handles the dirty byte at the start of `text`; returns the number of bytes that were handled.
 std::size_t rewrite(std::string_view text, std::string& out, Dirt& dirt) {
   const auto byte = static_cast<unsigned char>(text[0]);
@@ -119,7 +130,10 @@ std::size_t rewrite(std::string_view text, std::string& out, Dirt& dirt) {
       return n;
     }
     ++dirt.invalid_utf8;
-    out.append("\xEF\xBF\xBD");
+    if (is_latin1_letter(text, out))
+      out.append({'\xC3', static_cast<char>(byte - 0x40)});
+    else
+      out.append("\xEF\xBF\xBD");
     return 1;
   }
   if (byte == 0) {

@@ -1,7 +1,8 @@
 // Cleans a line of bytes that are not text: ANSI sequences, NUL and control bytes, invalid UTF-8.
 //
 // Second stage of the decoder, after the envelope. ANSI sequences are removed even if their ESC
-// byte was lost (`[93m`). Invalid bytes become U+FFFD; NUL and control bytes are dropped. A clean
+// byte was lost (`[93m`). Invalid bytes become U+FFFD, or the letter that they are in Latin-1 where
+// they stand in a word; NUL and control bytes are dropped. A clean
 // line is returned as it is; a dirty one is rewritten into `scratch`, which keeps its capacity. No
 // state, thread-safe.
 #pragma once

@@ -9,10 +9,13 @@
 #include "agent/decode/clean.h"
 #include "agent/decode/envelope.h"
 #include "agent/decode/fold.h"
+#include "agent/decode/json_block.h"
 #include "agent/decode/line_framer.h"
 #include "agent/decode/progress_bar.h"
+#include "agent/decode/seams.h"
 #include "agent/decode/structured_line.h"
 #include "agent/decode/survey.h"
+#include "agent/decode/utf16.h"
 #include "agent/decode/wording.h"
 #include "agent/stamps/timestamp_reader.h"
 #include "agent/text/scan.h"
@@ -23,6 +26,9 @@ namespace {
 constexpr std::size_t kBlockBytes = 64 * 1024;
 constexpr std::size_t kTagBytes = 100;
 constexpr std::size_t kBarBytes = 130;
+
+/// What became of a line, or of a piece of one; of several pieces the greatest counts.
+enum class Outcome : std::uint8_t { blank, no_text, told };
 
 /// A line that a container runtime split, gathered until its last part comes.
 struct Partial {
@@ -66,6 +72,33 @@ bool may_be_stamp(std::string_view text) {
   return text.size() > at + 8 && text::is_digit(text[at]) && text::is_digit(text[at + 1]);
 }
 
+/// True if several progress bars may stand in the text.
+bool may_hold_bars(std::string_view text) {
+  constexpr std::string_view kBar = "%|";
+  const std::size_t one = text.find(kBar);
+  return one != text.npos && text.find(kBar, one + kBar.size()) != text.npos;
+}
+
+/// Removes a byte order mark, at the begin of a file and of each rotated one; and the rest of a
+/// character at the begin of a file, which rotation has cut.
+void cut_front(RawLine& raw) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  constexpr std::size_t kRestMax = 3;
+  std::size_t size = raw.head.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  if (raw.number == 1)
+    while (size < std::min(kRestMax, raw.head.size()) && (raw.head[size] & 0xC0) == 0x80) ++size;
+  if (raw.last.data() == raw.head.data()) {
+    raw.last.remove_prefix(size);
+    raw.last_from += size;
+  }
+  raw.head.remove_prefix(size);
+}
+
+bool may_begin_object(std::string_view text) {
+  const std::string_view behind_blanks = text::trim_left(text);
+  return !behind_blanks.empty() && behind_blanks[0] == '{';
+}
+
 }  // namespace
 
 struct Decoder::State {
@@ -83,11 +116,24 @@ struct Decoder::State {
   void feed(std::string_view chunk);
   void block(std::string_view bytes);
   void line(RawLine& raw);
+  void read(const RawLine& raw);
   void join_partials(const RawLine& raw, const Envelope& envelope);
   void end_partial(Stream stream);
-  void content(std::string_view text, const RawLine& raw, std::span<const std::uint64_t> lines,
-               const Envelope* envelope);
-  std::string_view cut_bar(std::string_view text, Record& record, Prefixes& prefixes);
+  Outcome pieces(std::string_view text, const RawLine& raw, std::span<const std::uint64_t> lines,
+                 const Envelope* envelope);
+  Outcome content(std::string_view text, const RawLine& raw, std::span<const std::uint64_t> lines,
+                  const Envelope* envelope);
+  Outcome message(std::string_view text, Prefixes& prefixes, const RawLine& raw,
+                  std::span<const std::uint64_t> lines, const Envelope* envelope);
+  void settle(Outcome outcome, std::size_t lines, std::uint64_t bytes);
+  JsonBlock* block_of(std::uint64_t voice);
+  bool join_object(std::string_view given, std::string_view text, bool is_text, std::uint64_t voice,
+                   const RawLine& raw, std::span<const std::uint64_t> lines,
+                   const Envelope* envelope);
+  bool is_record(const JsonBlock& block);
+  void end_object(JsonBlock& block, bool complete);
+  std::string_view cut_bars(std::string_view text, const RawLine& raw, Record& record,
+                            Prefixes& prefixes);
   bool parse_stamp(std::string_view& text, Message& message, Prefixes& prefixes);
   bool open_fields(std::string_view& text, Message& message, Prefixes& prefixes);
   std::string_view cut_stamp(std::string_view text, const stamps::Stamp& stamp);
@@ -106,6 +152,14 @@ struct Decoder::State {
   std::array<std::string, 2> cut_scratch;
   std::size_t cut_turn = 0;
   std::array<Partial, 3> partials;
+  std::array<JsonBlock, 4> objects;
+  std::size_t open_objects = 0;
+  bool taking_back = false;  // the lines of an object are decoded again
+  std::vector<std::size_t> seams;
+  std::string wide_scratch;
+  Outcome told = Outcome::blank;  // the pieces of the line so far
+  std::uint64_t piece_count = 0;
+  bool behind_seam = false;  // the line was counted with its first piece
   PrefixTrust trust;
 };
 
@@ -136,27 +190,77 @@ void Decoder::State::block(std::string_view bytes) {
 }
 
 void Decoder::State::line(RawLine& raw) {
-  ++stats.lines;
+  if (raw.first) {
+    ++stats.lines;
+    told = Outcome::blank;
+    piece_count = 0;
+  }
   stats.updates += raw.updates;
   if (raw.cut) ++stats.cut_lines;
   stats.cut_bytes += raw.cut_bytes;
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (!raw.head.empty() && raw.head[0] == kByteOrderMark[0] &&
-      raw.head.starts_with(kByteOrderMark)) {  // at the begin of a file, also of each rotated one
-    if (raw.last.data() == raw.head.data()) raw.last.remove_prefix(kByteOrderMark.size());
-    raw.head.remove_prefix(kByteOrderMark.size());
+  if (!raw.plain && !raw.head.empty() && (raw.head[0] & 0x80) != 0) cut_front(raw);
+  if (!raw.plain && raw.last.find('\0') != raw.last.npos &&
+      decode_utf16_line(raw.last, wide_scratch)) {
+    raw.head = raw.last = wide_scratch;
+    ++stats.wide_lines;
   }
+  read(raw);
+  if (raw.more || piece_count < 2) return;
+  ++stats.glued_lines;
+  stats.further_pieces += piece_count - 1;
+}
+
+void Decoder::State::read(const RawLine& raw) {
   std::optional<Envelope> envelope;
   if (may_be_wrapped(raw.head)) envelope = open_envelope(raw.head, envelope_scratch);
-  if (!envelope) {
-    content(raw.last, raw, {&raw.number, 1}, nullptr);
-    return;
+  const bool whole = raw.first && !raw.more;
+  if (envelope && whole &&
+      (envelope->partial || partials[static_cast<std::size_t>(envelope->stream)].open))
+    return join_partials(raw, *envelope);
+  const std::string_view text = envelope && raw.updates == 0 ? envelope->content : raw.last;
+  told = std::max(told, pieces(text, raw, {&raw.number, 1}, envelope ? &*envelope : nullptr));
+  if (!raw.more) settle(told, 1, raw.bytes.to - raw.bytes.from);
+}
+
+/// Counts lines that gave no record.
+void Decoder::State::settle(Outcome outcome, std::size_t lines, std::uint64_t bytes) {
+  if (outcome == Outcome::blank) stats.blank_lines += lines;
+  if (outcome != Outcome::no_text) return;
+  stats.lines_not_text += lines;
+  stats.bytes_not_text += bytes;
+}
+
+/// Gives each piece of a line to content(), if several writers have written it.
+Outcome Decoder::State::pieces(std::string_view text, const RawLine& raw,
+                               std::span<const std::uint64_t> lines, const Envelope* envelope) {
+  behind_seam = piece_count++ > 0;
+  const bool bars = raw.percent && may_hold_bars(text);
+  if (!bars && !raw.seams && !may_end_glued(text)) return content(text, raw, lines, envelope);
+  seams.clear();
+  find_seams(text, bars, seams);
+  if (seams.empty()) return content(text, raw, lines, envelope);
+  piece_count += seams.size();
+  const bool placed = text.data() >= raw.last.data() &&
+                      text.data() + text.size() <= raw.last.data() + raw.last.size() &&
+                      text.data() != wide_scratch.data();
+  const std::uint64_t base =
+      placed ? raw.last_from + static_cast<std::uint64_t>(text.data() - raw.last.data()) : 0;
+  Outcome outcome = Outcome::blank;
+  RawLine piece = raw;
+  piece.seams = false;
+  for (std::size_t i = 0; i <= seams.size(); ++i) {
+    const std::size_t from = i == 0 ? 0 : seams[i - 1];
+    const std::size_t to = i == seams.size() ? text.size() : seams[i];
+    if (placed) {
+      if (i > 0) piece.bytes.from = base + from;
+      piece.bytes.to = i == seams.size() ? raw.bytes.to : base + to;
+    }
+    outcome = std::max(outcome, content(text.substr(from, to - from), piece, lines, envelope));
+    piece.updates = 0;
+    piece.bar = {};
+    behind_seam = true;
   }
-  if (envelope->partial || partials[static_cast<std::size_t>(envelope->stream)].open) {
-    join_partials(raw, *envelope);
-    return;
-  }
-  content(raw.updates > 0 ? raw.last : envelope->content, raw, {&raw.number, 1}, &*envelope);
+  return outcome;
 }
 
 void Decoder::State::join_partials(const RawLine& raw, const Envelope& envelope) {
@@ -189,7 +293,75 @@ void Decoder::State::end_partial(Stream stream) {
   Envelope joined;
   joined.time = partial.time;
   joined.stream = stream;
-  content(partial.content, whole, partial.lines, &joined);
+  piece_count = 0;
+  settle(pieces(partial.content, whole, partial.lines, &joined), partial.lines.size(),
+         whole.bytes.to - whole.bytes.from);
+}
+
+/// The open object of the voice; null if there is none.
+JsonBlock* Decoder::State::block_of(std::uint64_t voice) {
+  for (JsonBlock& block : objects)
+    if (block.is_open() && block.voice() == voice) return &block;
+  return nullptr;
+}
+
+/// Gathers the lines of an object that is printed over several lines. False: the line is none of
+/// these; the lines before it were then taken back, if it should have been one.
+bool Decoder::State::join_object(std::string_view given, std::string_view text, bool is_text,
+                                 std::uint64_t voice, const RawLine& raw,
+                                 std::span<const std::uint64_t> lines, const Envelope* envelope) {
+  JsonBlock* block = open_objects > 0 ? block_of(voice) : nullptr;
+  if (block != nullptr && (!is_text || !JsonBlock::continues(text))) {
+    end_object(*block, false);
+    return false;
+  }
+  if (block == nullptr) {
+    if (!is_text || !JsonBlock::begins(text)) return false;
+    const auto spare = std::ranges::find_if_not(objects, &JsonBlock::is_open);
+    if (spare == objects.end()) return false;
+    block = &*spare;
+    block->open(voice);
+    ++open_objects;
+  }
+  const JsonBlock::State state = block->add(given, text, raw, lines, envelope);
+  const bool full =
+      block->size() > options.line_bytes_max || block->numbers().size() >= options.fold_lines_max;
+  if (state != JsonBlock::State::open || full)
+    end_object(*block, state == JsonBlock::State::complete);
+  return true;
+}
+
+/// True if a logger wrote the object, or if it is short.
+bool Decoder::State::is_record(const JsonBlock& block) {
+  constexpr std::size_t kShortBytes = 2048, kShortLines = 48;
+  if (block.size() > options.line_bytes_max || block.numbers().size() > options.fold_lines_max ||
+      !fields.read_json(block.object()))
+    return false;
+  if (!fields.text().empty() && (fields.stamp || fields.level != Level::unknown)) return true;
+  return block.joined().size() <= kShortBytes && block.lines().size() <= kShortLines;
+}
+
+/// Gives the object as one line if it is a record, else its lines.
+void Decoder::State::end_object(JsonBlock& block, bool complete) {
+  --open_objects;
+  taking_back = true;
+  const bool further = std::exchange(behind_seam, false);
+  const auto envelope_of = [](const JsonBlock::Line& line) {
+    return line.envelope ? &*line.envelope : nullptr;
+  };
+  Outcome outcome = Outcome::blank;
+  if (complete && is_record(block)) {
+    RawLine whole;
+    whole.bytes = block.bytes();
+    outcome = content(block.joined(), whole, block.numbers(), envelope_of(block.lines().front()));
+    if (outcome == Outcome::told) stats.joined_lines += block.numbers().size();
+  }
+  if (outcome != Outcome::told)
+    for (const JsonBlock::Line& line : block.lines())
+      content(block.text_of(line), line.raw, block.numbers_of(line), envelope_of(line));
+  behind_seam = further;
+  taking_back = false;
+  block.close();
 }
 
 std::string_view Decoder::State::cut_stamp(std::string_view text, const stamps::Stamp& stamp) {
@@ -201,14 +373,32 @@ std::string_view Decoder::State::cut_stamp(std::string_view text, const stamps::
   return rest;
 }
 
-/// Reads the counts of a progress bar, and returns the text behind it, which has its own prefixes
-/// and stamp.
-std::string_view Decoder::State::cut_bar(std::string_view text, Record& record,
-                                         Prefixes& prefixes) {
-  const auto bar = find_bar(text);
-  if (!bar) return text;
-  record.progress = bar->done;
-  record.progress_total = bar->total;
+/// Reads the counts of the last progress bar, and returns the text behind it, which has its own
+/// prefixes and stamp. Without such text the bar itself is the text.
+std::string_view Decoder::State::cut_bars(std::string_view text, const RawLine& raw, Record& record,
+                                          Prefixes& prefixes) {
+  const auto note = [&record](const Bar& bar) {
+    record.progress = bar.done;
+    record.progress_total = bar.total;
+  };
+  const auto before = raw.bar.empty() ? std::nullopt : find_bar(raw.bar);
+  auto bar = find_bar(text);
+  if (!bar) {  // the bar was overwritten
+    if (before) note(*before);
+    return text;
+  }
+  while (bar->behind.size() > 1) {
+    const auto next = find_bar(bar->behind);
+    if (!next || !is_description(bar->behind.substr(0, next->begin))) break;
+    text = bar->behind;
+    bar = next;
+    ++record.updates;
+  }
+  note(*bar);
+  if (!bar->done && bar->percent && before && before->total) {
+    record.progress = count_of_percent(*bar->percent, *before->total);
+    record.progress_total = before->total;
+  }
   if (bar->behind.size() < 2) return text;
   text = bar->behind;
   parse_prefixes(text, trust, prefixes);
@@ -254,28 +444,46 @@ bool Decoder::State::open_fields(std::string_view& text, Message& message, Prefi
   return true;
 }
 
-void Decoder::State::content(std::string_view text, const RawLine& raw,
-                             std::span<const std::uint64_t> lines, const Envelope* envelope) {
+Outcome Decoder::State::content(std::string_view text, const RawLine& raw,
+                                std::span<const std::uint64_t> lines, const Envelope* envelope) {
   Dirt dirt;
-  const std::size_t size = text.size();
+  const std::string_view given = text;
   if (!raw.plain || envelope != nullptr) text = clean(text, clean_scratch, dirt);
-  stats.invalid_utf8 += dirt.invalid_utf8;
-  stats.nul_bytes += dirt.nul_bytes;
-  stats.binary_bytes += dirt.invalid_utf8 + dirt.nul_bytes + dirt.control_bytes;
-  if (is_no_text(size, dirt)) {
-    stats.lines_not_text += lines.size();
-    stats.bytes_not_text += raw.bytes.to - raw.bytes.from;
-    return;
+  if (!taking_back) {
+    stats.invalid_utf8 += dirt.invalid_utf8;
+    stats.nul_bytes += dirt.nul_bytes;
+    stats.binary_bytes += dirt.invalid_utf8 + dirt.nul_bytes + dirt.control_bytes;
   }
+  if (is_no_text(given.size(), dirt)) return Outcome::no_text;
 
   Prefixes prefixes;
   parse_prefixes(text, trust, prefixes);
+  if ((open_objects > 0 || may_begin_object(text)) && !taking_back && options.fold_lines_max > 1 &&
+      !text::all_blank(text)) {
+    const auto stream =
+        envelope == nullptr ? 0 : static_cast<std::uint64_t>(envelope->stream) << 62;
+    const std::size_t open = open_objects;
+    if (join_object(given, text, dirt.control_bytes == 0, prefixes.key ^ stream, raw, lines,
+                    envelope))
+      return Outcome::told;
+    if (open_objects < open) {  // the buffers were used again
+      Dirt ignored;
+      text = !raw.plain || envelope != nullptr ? clean(given, clean_scratch, ignored) : given;
+      prefixes = {};
+      parse_prefixes(text, trust, prefixes);
+    }
+  }
+  return message(text, prefixes, raw, lines, envelope);
+}
+
+Outcome Decoder::State::message(std::string_view text, Prefixes& prefixes, const RawLine& raw,
+                                std::span<const std::uint64_t> lines, const Envelope* envelope) {
   Message message;
   Record& record = message.record;
   if (may_hold_fields(text)) open_fields(text, message, prefixes);
   const bool percent = raw.percent || envelope != nullptr || message.fields;
   if (percent && std::memchr(text.data(), '%', std::min(text.size(), kBarBytes)) != nullptr)
-    text = cut_bar(text, record, prefixes);
+    text = cut_bars(text, raw, record, prefixes);
   const std::string_view whole = text;
   if (parse_stamp(text, message, prefixes)) {
     const bool opened =
@@ -289,17 +497,17 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
   if (text::all_blank(text))
     text = whole;  // a line with nothing but a date (nvidia-smi, `date`) keeps it
   if (!record.time && envelope != nullptr) record.time = envelope->time;
-  if (text::all_blank(text)) {
-    stats.blank_lines += lines.size();
-    return;
-  }
+  if (text::all_blank(text)) return Outcome::blank;
   if (prefixes.ray) text = without_repeat_note(text);
   const std::optional<Rank> named = wording.read(text, message);
+  if (record.level >= Level::error && !record.progress)  // a bar without a total and a percentage
+    if (const auto bar = find_bar(text); bar && bar->done && bar->behind.size() > 1)
+      return this->message(bar->behind, prefixes, raw, lines, envelope);
   if (!prefixes.speaker.rank) prefixes.speaker.rank = named;
   record.speaker = prefixes.speaker;
   record.lines = lines;
   record.bytes = raw.bytes;
-  record.updates = raw.updates;
+  record.updates += raw.updates;
   message.voice = prefixes.key;
   message.outer_voice = prefixes.outer;
   message.excepthook = prefixes.excepthook;
@@ -309,11 +517,12 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
     message.outer_voice ^= stream;
   }
   if (record.time) {
-    stats.lines_with_time += lines.size();
+    if (!behind_seam) stats.lines_with_time += lines.size();
     stats.clock.note(*record.time, lines.front());
   }
-  if (record.speaker.rank) stats.lines_with_rank += lines.size();
+  if (record.speaker.rank && !behind_seam) stats.lines_with_rank += lines.size();
   folder.add(message);
+  return Outcome::told;
 }
 
 Decoder::Decoder(Options options, Sink sink, WordingReader* wording)
@@ -341,13 +550,15 @@ void Decoder::flush_block() {
 
 void Decoder::release_held() {
   for (const Stream stream : {Stream::none, Stream::out, Stream::err}) state_->end_partial(stream);
+  for (JsonBlock& block : state_->objects)
+    if (block.is_open()) state_->end_object(block, false);
   state_->folder.finish();
 }
 
 void Decoder::emit_unfinished() {
   flush_block();
   RawLine raw;
-  if (state_->framer.emit_unfinished(raw)) state_->line(raw);
+  while (state_->framer.emit_unfinished(raw)) state_->line(raw);
 }
 
 Progress Decoder::progress() const {
@@ -358,6 +569,8 @@ Progress Decoder::progress() const {
   };
   for (const Partial& partial : state_->partials)
     if (partial.open) hold(partial.bytes, partial.lines.front());
+  for (const JsonBlock& block : state_->objects)
+    if (block.is_open()) hold(block.bytes(), block.numbers().front());
   if (const Record* waits = state_->folder.first_open()) hold(waits->bytes, waits->lines.front());
   return {given, front, state_->framer.unfinished(), state_->framer.unfinished_bar()};
 }
@@ -365,7 +578,7 @@ Progress Decoder::progress() const {
 void Decoder::end_part() {
   flush_block();
   RawLine raw;
-  if (state_->framer.finish(raw)) state_->line(raw);
+  while (state_->framer.finish(raw)) state_->line(raw);
 }
 
 void Decoder::finish() {

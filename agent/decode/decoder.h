@@ -1,5 +1,6 @@
-// Bytes of one file in, records out: framing, envelopes, ANSI, prefixes, time stamps, levels, and
-// tracebacks folded into one record.
+// Bytes of one file in, records out: framing, envelopes, ANSI, prefixes, time stamps, levels, the
+// texts of several writers in one line taken apart, JSON over several lines and tracebacks folded
+// into one record.
 //
 // Flow: agent/pipeline feeds chunks of a (decompressed) file. One decoder per file, one thread.
 // Every byte belongs to exactly one record or is counted in `Stats` (blank lines are counted as
@@ -46,6 +47,10 @@ struct Stats {
   /// Binary lines (see clean.h), which give no record.
   std::uint64_t lines_not_text = 0, bytes_not_text = 0;
   std::uint64_t cut_bytes = 0;  ///< bytes left out of the cut lines
+  /// Lines that several writers have written, and the pieces of these lines beyond the first.
+  std::uint64_t glued_lines = 0, further_pieces = 0;
+  std::uint64_t joined_lines = 0;  ///< lines that were joined to JSON records
+  std::uint64_t wide_lines = 0;    ///< lines of UTF-16 among other text
   stamps::ClockSteps clock;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/decode/progress_bar.h"
 #include "agent/text/scan.h"
 #include "common/base/find_bytes.h"
 
@@ -45,20 +46,25 @@ bool LineFramer::next(RawLine& line) {
   }
   const std::size_t from = at_;
   const std::size_t end = marks_.line_end(from);
-  const std::string_view view = given_.substr(from, end - from);
-  at_ = std::min(end + 1, given_.size());
-  if (end == given_.size()) {
-    absorb(view);
-    gathered_bytes_ += view.size();
-    return false;
+  const bool ends = end < given_.size();
+  if (ends && gathered_bytes_ == 0 && !begun_) {
+    const std::string_view view = given_.substr(from, end - from);
+    std::string_view text = view;
+    while (!text.empty() && text.back() == '\r') text.remove_suffix(1);
+    if (!marks_.holds_cr() || text.find('\r') == std::string_view::npos) {
+      emit_view(text, marks_.signs(from, from + text.size()), line);
+      at_ = end + 1;
+      close(line, view.size() + 1);
+      return true;
+    }
   }
-  if (gathered_bytes_ == 0) {
-    emit_view(view, marks_.signs(from, end), line);
-  } else {
-    absorb(view);
-    gathered_bytes_ += view.size();
-    emit_gathered(line);
+  if (!absorb(end) || (ends && has_piece())) {
+    emit_piece(line);
+    return true;
   }
+  if (!ends) return false;
+  emit_gathered(line);
+  at_ = end + 1;
   close(line, gathered_bytes_ + 1);
   return true;
 }
@@ -69,13 +75,19 @@ bool LineFramer::finish(RawLine& line) {
     if (std::exchange(offered_, false)) ++number_;
     return false;
   }
+  if (has_piece()) {
+    emit_piece(line);
+    return true;
+  }
   emit_gathered(line);
   close(line, gathered_bytes_);
   return true;
 }
 
 bool LineFramer::emit_unfinished(RawLine& line) {
-  if (gathered_bytes_ == 0 || !finish(line)) return false;
+  if (gathered_bytes_ == 0) return false;
+  finish(line);
+  if (line.more) return true;
   --number_;
   offered_ = true;
   return true;
@@ -84,6 +96,8 @@ bool LineFramer::emit_unfinished(RawLine& line) {
 void LineFramer::close(RawLine& line, std::uint64_t bytes) {
   line.number = number_++;
   offered_ = false;
+  line.first = !std::exchange(begun_, false);
+  line.more = false;
   line.bytes = {offset_, offset_ + bytes};
   offset_ += bytes;
   gathered_bytes_ = 0;
@@ -93,48 +107,76 @@ void LineFramer::close(RawLine& line, std::uint64_t bytes) {
 }
 
 void LineFramer::emit_view(std::string_view view, ByteMarks::Signs signs, RawLine& line) {
-  gathered_bytes_ = view.size();
-  std::string_view text = behind_hole(view);
-  if (marks_.holds_cr()) {
-    while (!text.empty() && text.back() == '\r') text.remove_suffix(1);
-    if (text.find('\r') != std::string_view::npos) {
-      absorb(text);
-      emit_gathered(line);
-      return;
-    }
-  }
+  const std::string_view text = behind_hole(view);
   line.head = line.last = cut_text(text, line_bytes_max_);
+  line.last_from = offset_ + (view.size() - text.size());
   line.bar = {};
   line.updates = 0;
   line.cut = line.head.size() < text.size();
   line.plain = signs.plain;
   line.percent = signs.percent;
+  line.seams = signs.seams;
   line.cut_bytes = text.size() - line.head.size();
+}
+
+void LineFramer::emit_state(const State& state, RawLine& line) {
+  line.last = cut_text(state.text, line_bytes_max_);
+  line.last_from = offset_ + state.from;
+  line.head = has_head_ ? cut_text(head_, line_bytes_max_) : line.last;
+  line.updates = updates_;
+  line.plain = false;
+  line.percent = line.seams = true;
 }
 
 void LineFramer::emit_gathered(RawLine& line) {
   emitted_gathered_ = true;
   const bool use_previous = current_.blank && !previous_.blank;
-  const auto limited = [this](const std::string& text) { return cut_text(text, line_bytes_max_); };
-  const std::string& kept = use_previous ? previous_.text : current_.text;
-  line.last = limited(kept);
-  line.bar = use_previous || previous_.blank ? std::string_view{} : limited(previous_.text);
-  line.head = has_head_ ? limited(head_) : line.last;
-  line.updates = updates_;
+  const State& kept = use_previous ? previous_ : current_;
+  emit_state(kept, line);
+  line.bar = use_previous || previous_.blank ? std::string_view{}
+                                             : cut_text(previous_.text, line_bytes_max_);
   line.cut = cut_;
-  line.plain = false;
-  line.percent = true;
-  line.cut_bytes = dropped_ + kept.size() - line.last.size();
+  line.cut_bytes = dropped_ + kept.text.size() - line.last.size();
 }
 
-void LineFramer::absorb(std::string_view part) {
-  while (!part.empty()) {
-    const std::size_t cr = part.find('\r');
-    append(part.substr(0, cr));
-    if (cr == std::string_view::npos) return;
+/// Emits the state before the current one, which does not draw the same again.
+void LineFramer::emit_piece(RawLine& line) {
+  emit_state(previous_, line);
+  line.bar = {};
+  line.cut = false;
+  line.cut_bytes = 0;
+  line.number = number_;
+  line.first = !std::exchange(begun_, true);
+  line.more = true;
+  line.bytes = {offset_, offset_ + previous_.to};
+  offset_ += previous_.to;
+  gathered_bytes_ -= previous_.to;
+  current_.from -= previous_.to;
+  current_.to -= std::min(current_.to, previous_.to);
+  updates_ = 1;  // the current state
+  previous_.blank = true;
+}
+
+bool LineFramer::has_piece() const {
+  return !previous_.blank && !current_.blank && !redraws(current_.text, previous_.text);
+}
+
+/// Takes the bytes up to `end` of what was given. False: a piece must be emitted first.
+bool LineFramer::absorb(std::size_t end) {
+  while (at_ < end) {
+    const std::size_t stop = std::min(given_.find('\r', at_), end);
+    const std::string_view piece = given_.substr(at_, stop - at_);
+    if (!piece.empty() && after_cr_ && has_piece()) return false;
+    append(piece);
+    at_ = stop;
+    gathered_bytes_ += piece.size();
+    if (stop == end) break;
+    ++at_;
+    ++gathered_bytes_;
     after_cr_ = true;
-    part.remove_prefix(cr + 1);
+    current_.to = gathered_bytes_;
   }
+  return true;
 }
 
 void LineFramer::append(std::string_view piece) {
@@ -148,7 +190,11 @@ void LineFramer::append(std::string_view piece) {
     after_cr_ = false;
   }
   const bool was_blank = current_.blank;
-  if (current_.text.empty()) piece = behind_hole(piece);
+  if (current_.text.empty()) {
+    const std::string_view text = behind_hole(piece);
+    current_.from = gathered_bytes_ + (piece.size() - text.size());
+    piece = text;
+  }
   // One byte beyond the limit shows cut_text whether a UTF-8 sequence continues there.
   const std::size_t room =
       line_bytes_max_ + 1 - std::min(current_.text.size(), line_bytes_max_ + 1);

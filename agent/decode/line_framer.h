@@ -2,8 +2,10 @@
 //
 // First stage of the decoder; one per file, one thread. A line that lies within a chunk and has no
 // CR is returned as a view into the chunk; other lines are gathered in three buffers of at most
-// `line_bytes_max`, so that a line of any length needs constant memory. The lines depend on the
-// bytes alone, not on the sizes of the chunks.
+// `line_bytes_max`, so that a line of any length needs constant memory. What a CR overwrites is
+// dropped where the next state draws the same again; other text before a CR is a piece of the line,
+// which is returned for itself with its own bytes. The lines depend on the bytes alone, not on the
+// sizes of the chunks.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +25,14 @@ struct RawLine {
   std::string_view bar;   ///< the text between the CRs before `last`; empty if there is none
   std::uint64_t number = 0;
   wire::ByteRange bytes;
-  std::uint32_t updates = 0;  ///< CR states that followed the first
+  std::uint64_t last_from = 0;  ///< offset of `last` in the file
+  std::uint32_t updates = 0;    ///< CR states that followed the first
   bool cut = false;
   bool plain = false;           ///< clean() would not change it
   bool percent = true;          ///< `last` may hold a `%`
+  bool seams = true;            ///< `last` may hold a seam (seams.h), shown by a colon
+  bool first = true;            ///< no piece of the same line came before
+  bool more = false;            ///< another piece of the same line follows
   std::uint64_t cut_bytes = 0;  ///< bytes that were left out of a cut line
 };
 
@@ -38,7 +44,7 @@ class LineFramer {
   /// `chunk` must live until next() returns false.
   void give(std::string_view chunk);
   bool next(RawLine& line);
-  /// The unfinished last line, if there is one.
+  /// The unfinished last line, if there is one; to be called until it returns false.
   bool finish(RawLine& line);
   /// Like finish(), for a line that may grow: its further bytes come as a line of the same number.
   bool emit_unfinished(RawLine& line);
@@ -54,12 +60,16 @@ class LineFramer {
   struct State {  // one CR state
     std::string text;
     bool blank = true;
+    std::uint64_t from = 0, to = 0;  // its bytes, counted from offset_; behind a hole, with its CR
   };
 
-  void absorb(std::string_view part);
+  bool absorb(std::size_t end);
   void append(std::string_view piece);
+  bool has_piece() const;
   void emit_view(std::string_view view, ByteMarks::Signs signs, RawLine& line);
   void emit_gathered(RawLine& line);
+  void emit_piece(RawLine& line);
+  void emit_state(const State& state, RawLine& line);
   void close(RawLine& line, std::uint64_t bytes);
 
   std::size_t line_bytes_max_;
@@ -70,6 +80,7 @@ class LineFramer {
   std::uint64_t offset_ = 0;
   bool emitted_gathered_ = false;
   bool offered_ = false;  // the line `number_` was emitted unfinished
+  bool begun_ = false;    // a piece of the line `number_` was emitted
 
   State current_, previous_;
   std::string head_;

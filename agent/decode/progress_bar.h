@@ -1,9 +1,11 @@
-// tqdm bars: ` 10%|###  | 10/100 [00:05<00:45,  2.00it/s]`, and the text that follows one.
+// Progress bars: ` 10%|###  | 10/100 [00:05<00:45,  2.00it/s]`, and what other writers print into
+// one.
 //
-// Text that is printed behind an unfinished bar stands on the bar's line; the bar ends at its
-// closing bracket. Pure functions.
+// A bar is drawn again and again on one line, which has no end until the loop is over. Text of
+// other processes therefore stands behind a bar, or in the middle of one. Pure functions.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -11,12 +13,24 @@
 namespace l4::decode {
 
 struct Bar {
-  std::int64_t done = 0;
-  std::int64_t total = 0;
-  std::string_view behind;  ///< text after the bar's closing bracket, trimmed
+  std::optional<std::int64_t> done, total;  ///< `done` alone: a bar without a total
+  std::optional<int> percent;
+  std::size_t begin = 0;    ///< where the percentage, or else the count, begins
+  std::string_view behind;  ///< text of others behind the bar or in it, trimmed
+  bool broken = false;      ///< the text stands in the bar
 };
 
-/// Empty if the line does not begin with a bar.
+/// Empty if the line does not begin with a bar, which may have a description.
 std::optional<Bar> find_bar(std::string_view line);
+
+/// True if the text before the percentage is a description of the bar, which a colon ends, or none.
+bool is_description(std::string_view front);
+
+/// True if `newer`, printed behind a CR over `older`, is the same drawing, or `older` holds no
+/// text.
+bool redraws(std::string_view newer, std::string_view older);
+
+/// The count behind a percentage, if only one count of `total` is printed with it.
+std::optional<std::int64_t> count_of_percent(int percent, std::int64_t total);
 
 }  // namespace l4::decode

@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
+#include "agent/decode/utf16.h"
 #include "agent/discover/unpacker.h"
-#include "agent/discover/utf16.h"
 
 namespace l4::discover {
 namespace {
@@ -29,7 +29,7 @@ struct FileReader::State {
   OnDisk disk;
   std::uint64_t bytes_read = 0;        // read from disk
   std::unique_ptr<Unpacker> unpacker;  // null: not packed
-  std::optional<Utf16Decoder> wide;
+  std::optional<decode::Utf16Decoder> wide;
   std::uint64_t room = 0;        // bytes that may still be unpacked, plus one
   std::optional<Error> failure;  // unpacking failed: no text follows
   bool file_done = false;
@@ -145,7 +145,7 @@ void FileReader::State::detect_encoding() {
     }
     begin = head;
   }
-  if (const auto order = utf16_order(begin)) wide.emplace(*order);
+  if (const auto order = decode::utf16_order(begin)) wide.emplace(*order);
 }
 
 FileReader::FileReader(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -3,10 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 #include <string>
 
 #include "agent/decode/clean.h"
+#include "agent/decode/seams.h"
 
 namespace l4::decode {
 namespace {
@@ -26,11 +28,15 @@ bool is_colour(const std::string& text, std::size_t at) {
 std::string random_text(std::mt19937& random, std::size_t size) {
   constexpr std::string_view kRare("\n\r\t\x1b\x7f\0\xc3\x9f%", 9);
   constexpr std::string_view kOften = "[[[m0123456789;; ab]/:@";
+  constexpr std::array<std::string_view, 5> kBegins{
+      "a2024-01-01 10:00:00",
+      "a[rank1]: ", "4[1,2]<stderr>:", "5srun: error: ", "z[I1126 22:07:06."};
   const bool rare = random() % 2 == 0;
   std::string text;
   while (text.size() < size) {
     const bool other = random() % (rare ? 40 : 8) == 0;
     text += other ? kRare[random() % kRare.size()] : kOften[random() % kOften.size()];
+    if (random() % 12 == 0) text += kBegins[random() % kBegins.size()];
     if (random() % 16 == 0) text += '[' + std::string(random() % 90, '3') + "1m";
   }
   return text;
@@ -57,11 +63,27 @@ TEST_CASE("byte marks: every line end, and no line called plain that must be cle
       const ByteMarks::Signs signs = marks.signs(from, end);
       REQUIRE(signs.plain == !odd);
       REQUIRE(signs.percent == (line.find('%') != std::string::npos));
+      bool seam = false;
+      for (std::size_t at = line.find(':', kSeamColumn); at < line.size();
+           at = line.find(':', at + 1))
+        seam = seam || seam_at(line, at) != std::string::npos;
+      if (seam) REQUIRE(signs.seams);
       std::string scratch;
       Dirt dirt;
       if (!odd) REQUIRE(clean(line, scratch, dirt) == line);
       from = end + 1;
     }
+  }
+}
+
+TEST_CASE("byte marks: the usual front of a line is no sign of a seam") {
+  ByteMarks marks;
+  for (const std::string line :
+       {"2024-01-01 10:00:00,120 - INFO - done", "[rank3]:[W1120 x.cpp",
+        "iteration 5/10 | loss: 2.2354E+00 | lr: 5.2E-05 | a ratio 12:30"}) {
+    CAPTURE(line);
+    marks.read(line);
+    CHECK_FALSE(marks.signs(0, line.size()).seams);
   }
 }
 

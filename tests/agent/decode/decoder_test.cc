@@ -95,6 +95,15 @@ const std::vector<std::string>& pieces() {
       "[",
       "]",
       ": ",
+      "{\n",
+      "  \"level\": \"error\",\n",
+      "  \"msg\": \"a\"\n",
+      "}\n",
+      "word2024-01-01 10:00:00,120 - INFO - x",
+      "more text than that of a stamp[rank5]: x",
+      " 34%|####      Memory fault",
+      "e\0r\0r\0o\0r\0\n"s,
+      "5.2srun: error: n1: x\n",
       "\n"};
   return kPieces;
 }
@@ -129,7 +138,7 @@ TEST_CASE("decoder: any chunking of the same bytes gives the same records") {
   }
 }
 
-TEST_CASE("decoder: every line is in exactly one record, or counted as blank or as no text") {
+TEST_CASE("decoder: every line is in a record, or counted as blank or as no text") {
   const unsigned seed = seed_of_run();
   MESSAGE("seed ", seed, " (L4_TEST_SEED)");
   std::mt19937 random{seed};
@@ -138,24 +147,98 @@ TEST_CASE("decoder: every line is in exactly one record, or counted as blank or 
     const std::string text = hostile_text(random, 300);
     const Decoded decoded = test::decode_text(text, {.line_bytes_max = 256, .fold_lines_max = 20});
     std::set<std::uint64_t> seen;
-    std::size_t in_records = 0;
     for (const auto& record : decoded.records) {
       REQUIRE_FALSE(record.lines.empty());
       CHECK(std::is_sorted(record.lines.begin(), record.lines.end()));
       CHECK_FALSE(record.text.empty());
       CHECK(record.bytes.from < record.bytes.to);
       CHECK(record.bytes.to <= text.size());
-      in_records += record.lines.size();
       seen.insert(record.lines.begin(), record.lines.end());
     }
-    CHECK(seen.size() == in_records);
-    CHECK(in_records + decoded.stats.blank_lines + decoded.stats.lines_not_text ==
+    CHECK(seen.size() + decoded.stats.blank_lines + decoded.stats.lines_not_text ==
           decoded.stats.lines);
     CHECK(decoded.stats.bytes == text.size());
     CHECK(decoded.stats.records == decoded.records.size());
     const auto newlines = std::count(text.begin(), text.end(), '\n');
     CHECK(decoded.stats.lines ==
           static_cast<std::uint64_t>(newlines) + (text.empty() || text.back() == '\n' ? 0 : 1));
+  }
+}
+
+TEST_CASE(
+    "decoder: JSON over several lines is one record, whoever writes it and whatever wraps it") {
+  const std::vector<std::string> object{"{",
+                                        "  \"level\": \"ERROR\",",
+                                        "  \"fields\": {",
+                                        "    \"rank\": 3",
+                                        "  },",
+                                        "  \"msg\": \"the {device} is gone\"",
+                                        "}"};
+  for (const std::string front :
+       {"", "[rank3]: ", "2026-11-20T15:54:21.123456Z stderr F ", "[1,3]<stderr>:", "\t"}) {
+    CAPTURE(front);
+    std::string text;
+    for (const std::string& line : object) text += front + line + "\n";
+    const Decoded decoded = test::decode_text(text + front + "next\n");
+    REQUIRE(decoded.records.size() == 2);
+    const test::Kept& record =
+        decoded.records[0].lines.size() > 1 ? decoded.records[0] : decoded.records[1];
+    CHECK(record.text == "the {device} is gone");
+    CHECK(record.level == Level::error);
+    CHECK(record.rank == 3);
+    CHECK(record.lines.size() == 7);
+    CHECK(record.bytes.from == 0);
+    CHECK(record.bytes.to == text.size());
+    CHECK(decoded.stats.joined_lines == 7);
+  }
+}
+
+TEST_CASE("decoder: what only begins like an object is given line by line") {
+  for (const std::string text :
+       {"{\n  \"a\": 1,\nother text\n", "{\n  \"a\": 1\n", "{ block\n  x\n}\n",
+        "{\n\"a\": \"no end\n}\n", "{\n  \"a\": [1}\n"}) {
+    CAPTURE(text);
+    const Decoded decoded = test::decode_text(text);
+    CHECK(decoded.records.size() == static_cast<std::size_t>(std::ranges::count(text, '\n')));
+    CHECK(decoded.stats.joined_lines == 0);
+  }
+  std::string config = "{\n";  // too long for one line
+  for (int i = 0; i < 300; ++i) config += "  \"key " + std::to_string(i) + "\": 1,\n";
+  CHECK(test::decode_text(config + "  \"end\": 0\n}\n").records.size() == 303);
+}
+
+TEST_CASE("decoder: a line of UTF-16 among others, and letters of Latin-1") {
+  for (const bool big : {false, true}) {
+    CAPTURE(big);
+    std::string wide;
+    for (const char c : std::string("[rank2]: RuntimeError: no device\r\n"))
+      wide += big ? std::string{'\0', c} : std::string{c, '\0'};
+    const Decoded decoded = test::decode_text("before\n" + wide + wide + "behind\n");
+    CHECK(std::ranges::count(decoded.records, "RuntimeError: no device", &test::Kept::text) == 2);
+    CHECK(std::ranges::count(decoded.records, "behind", &test::Kept::text) == 1);
+    CHECK(decoded.stats.wide_lines == 2);
+    CHECK(decoded.stats.lines == 4);
+  }
+  const Decoded latin = test::decode_text(
+      "m\xe9moire insuffisante, Gr\xf6\xdf"
+      "e 12\n\xe2\x96 cut\n");
+  REQUIRE(latin.records.size() == 2);
+  CHECK(latin.records[0].text == "m\u00e9moire insuffisante, Gr\u00f6\u00dfe 12");
+  CHECK(latin.records[1].text == "\ufffd\ufffd cut");
+}
+
+TEST_CASE("decoder: a bar's count goes with the text that was printed over it or into it") {
+  const std::string bar = "\r 33%|###       | 30/90 [00:30<01:00,  1.00s/it]";
+  for (const std::string& text :
+       {bar + "RuntimeError: no memory\n", bar + "\r          \rRuntimeError: no memory\n",
+        bar + "\r 34%|###   RuntimeError: no memory    | 31/90 [00:31<00:59, 1.00s/it]\n",
+        bar + "\r 34%|###       RuntimeError: no memory\n"}) {
+    CAPTURE(text);
+    const Decoded decoded = test::decode_text("begin\n" + text);
+    REQUIRE(decoded.records.size() == 2);
+    CHECK(decoded.records[1].text == "RuntimeError: no memory");
+    CHECK(decoded.records[1].progress.value_or(0) >= 30);
+    CHECK(decoded.records[1].level == Level::error);
   }
 }
 

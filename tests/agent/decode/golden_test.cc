@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -141,9 +142,10 @@ TEST_CASE("golden: no line is lost, however the file is cut into chunks") {
     CAPTURE(file.filename().string());
     const std::string text = read_as_agent(file);
     const test::Decoded whole = test::decode_text(text);
-    std::size_t lines = whole.stats.blank_lines;
-    for (const test::Kept& record : whole.records) lines += record.lines.size();
-    CHECK(lines == whole.stats.lines);
+    std::set<std::uint64_t> lines;
+    for (const test::Kept& record : whole.records)
+      lines.insert(record.lines.begin(), record.lines.end());
+    CHECK(lines.size() + whole.stats.blank_lines == whole.stats.lines);
     const test::Decoded parts = test::decode_chunks(text, [] { return std::size_t{7}; });
     CHECK(parts.records == whole.records);
   }

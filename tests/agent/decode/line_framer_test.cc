@@ -20,8 +20,12 @@ std::vector<Line> frame(std::string_view text, std::size_t chunk, std::size_t li
   LineFramer framer{limit};
   std::vector<Line> lines;
   std::uint64_t offset = 0;
+  std::uint64_t number = 1;
   const auto keep = [&](const RawLine& raw) {
-    CHECK(raw.number == lines.size() + 1);
+    CHECK(raw.number == number);
+    if (!raw.more) ++number;
+    CHECK(raw.last_from >= offset);
+    CHECK(raw.last_from <= raw.bytes.to);
     CHECK(raw.bytes.from == offset);
     offset = raw.bytes.to;
     lines.push_back({std::string{raw.head}, std::string{raw.last}, std::string{raw.bar},
@@ -32,7 +36,7 @@ std::vector<Line> frame(std::string_view text, std::size_t chunk, std::size_t li
     framer.give(text.substr(at, chunk));
     while (framer.next(raw)) keep(raw);
   }
-  if (framer.finish(raw)) keep(raw);
+  while (framer.finish(raw)) keep(raw);
   CHECK(offset == text.size());
   return lines;
 }
@@ -58,6 +62,33 @@ TEST_CASE("line framer: line ends and bars, whatever the chunks") {
       CHECK(lines[i].last == expected[i].last);
       CHECK(lines[i].updates == expected[i].updates);
       CHECK(lines[i].bar == expected[i].bar);
+    }
+  }
+}
+
+TEST_CASE("line framer: what a CR overwrites is dropped if it is drawn again, else a piece") {
+  const std::string bar = " 10%|# | 1/10 [00:01<00:09, 1it/s]";
+  const std::string next = " 20%|# | 2/10 [00:02<00:08, 1it/s]";
+  const std::vector<Line> expected{
+      {"loading", "RuntimeError: no memory", "", 2, false},
+      {"loading", next, "", 1, false},
+      {"one line", "one line", "", 0, false},
+      {"one line", "another text", "", 1, false},
+      {bar, bar + "a warning of somebody", "", 0, false},
+      {bar, "{'loss': 1}", next, 2, false},
+  };
+  const std::string text = "loading\r" + bar + "\rRuntimeError: no memory\r" + next + "\n" +
+                           "one line\ranother text\n" + bar + "a warning of somebody\r" + next +
+                           "\r      \r{'loss': 1}\n";
+  for (const std::size_t chunk : {std::size_t{1}, std::size_t{5}, std::size_t{33}, text.size()}) {
+    CAPTURE(chunk);
+    const auto lines = frame(text, chunk);
+    REQUIRE(lines.size() == 7);
+    CHECK(lines[0].last == "loading");
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      CAPTURE(i);
+      CHECK(lines[i + 1].last == expected[i].last);
+      CHECK(lines[i + 1].bar == expected[i].bar);
     }
   }
 }

@@ -1,8 +1,10 @@
-// UTF-16 to UTF-8 while a file is read: what PowerShell and some Windows tools write.
+// UTF-16 to UTF-8: what PowerShell and some Windows tools write.
 //
-// Place in the flow: last stage of FileReader. Recognised by the byte order mark, else by NUL in
-// every second byte. Lone surrogates and a last odd byte become U+FFFD; the mark itself is dropped.
-// One per file, one thread; keeps at most three bytes between calls.
+// Place in the flow: last stage of discover::FileReader, which knows the encoding of a whole file
+// by its byte order mark, else by NUL in every second byte; and in the decoder for single lines,
+// where a file is read as it grows or another tool has appended to it. Lone surrogates and a last
+// odd byte become U+FFFD; the mark itself is dropped. One per text, one thread; keeps at most three
+// bytes between calls.
 #pragma once
 
 #include <array>
@@ -13,12 +15,16 @@
 #include <string>
 #include <string_view>
 
-namespace l4::discover {
+namespace l4::decode {
 
 enum class ByteOrder : std::uint8_t { little, big };
 
 /// The byte order if a file that begins with `head` is UTF-16.
 std::optional<ByteOrder> utf16_order(std::string_view head);
+
+/// Decodes a line of UTF-16 whose end was found byte by byte. False: the line is none; it is if NUL
+/// stands in at least a quarter of its units, and in the same half of each.
+bool decode_utf16_line(std::string_view line, std::string& out);
 
 class Utf16Decoder {
  public:
@@ -38,4 +44,4 @@ class Utf16Decoder {
   bool first_ = true;
 };
 
-}  // namespace l4::discover
+}  // namespace l4::decode

@@ -1,8 +1,8 @@
-#include "agent/discover/utf16.h"
+#include "agent/decode/utf16.h"
 
 #include <utility>
 
-namespace l4::discover {
+namespace l4::decode {
 namespace {
 
 constexpr std::uint32_t kReplacement = 0xFFFD;
@@ -48,6 +48,19 @@ std::optional<ByteOrder> utf16_order(std::string_view head) {
   return std::nullopt;
 }
 
+bool decode_utf16_line(std::string_view line, std::string& out) {
+  constexpr std::size_t kUnitsMin = 2;
+  std::array<std::size_t, 2> nul{};
+  for (std::size_t i = 0; i < line.size(); ++i) nul[i % 2] += line[i] == '\0';
+  const std::size_t units = line.size() / 2;
+  if (units < kUnitsMin || (nul[0] > 0) == (nul[1] > 0) || (nul[0] + nul[1]) * 4 < units)
+    return false;
+  out.clear();
+  Utf16Decoder decoder(nul[0] > 0 ? ByteOrder::big : ByteOrder::little);
+  decoder.decode(line.substr(0, units * 2), out);
+  return true;
+}
+
 void Utf16Decoder::unit(std::uint16_t value, std::string& out) {
   const bool first = std::exchange(first_, false);
   if (first && value == kByteOrderMark) return;
@@ -86,4 +99,4 @@ void Utf16Decoder::finish(std::string& out) {
   half_.reset();
 }
 
-}  // namespace l4::discover
+}  // namespace l4::decode
