@@ -143,18 +143,20 @@ void Search::fill(LogFile& file, const Found& found, const std::vector<std::stri
 void Search::add(const Found& found, const std::string& prefix,
                  const std::vector<std::string>& above, bool asked_for) {
   const std::string name = prefix.empty() ? found.relative : prefix + "/" + found.relative;
-  if (!seen_.emplace(found.on_disk.device, found.on_disk.inode).second) {
-    warn("duplicate", name, "the same file under another name");
-    return;
-  }
-  if (out_.files.size() >= options_.files_max) return;
-  if (!asked_for && has_data_extension(fs::path{found.relative}.filename().string()) &&
+  const std::pair identity{found.on_disk.device, found.on_disk.inode};
+  if (!seen_.contains(identity) && !asked_for &&
+      has_data_extension(fs::path{found.relative}.filename().string()) &&
       !holds_json_log(found.path)) {
     auto& skipped = skipped_[fs::path{found.relative}.extension().string()];
     ++skipped.first;
     skipped.second += found.on_disk.bytes;
     return;
   }
+  if (!seen_.insert(identity).second) {
+    warn("duplicate", name, "the same file under another name");
+    return;
+  }
+  if (out_.files.size() >= options_.files_max) return;
   const auto content = content_of(found.path);
   if (!content) {
     warn("unreadable", name, content.error().reason, found.on_disk.bytes);

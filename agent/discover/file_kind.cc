@@ -5,6 +5,7 @@
 #include <string>
 
 #include "agent/decode/structured_line.h"
+#include "agent/decode/utf16.h"
 #include "agent/discover/file_reader.h"
 #include "common/base/find_bytes.h"
 
@@ -27,6 +28,20 @@ constexpr std::array<std::string_view, 66> kDataExtensions{
 bool is_odd(unsigned char byte) {
   constexpr std::string_view kUsual{"\0\t\n\r\b\a\f\x1b", 8};
   return byte == 0x7f || (byte < 0x20 && kUsual.find(static_cast<char>(byte)) == kUsual.npos);
+}
+
+/// NULs of the lines that are not UTF-16; the decoder reads such lines among others.
+std::size_t nul_without_utf16(std::string_view text) {
+  std::size_t count = 0;
+  std::string ignored;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = behind_hole(text.substr(0, end));
+    if (!decode::decode_utf16_line(line, ignored))
+      count += static_cast<std::size_t>(std::ranges::count(line, '\0'));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return count;
 }
 
 }  // namespace
@@ -102,7 +117,10 @@ Content content_of_head(std::string_view head) {
   }
   // Crashed writers leave holes of NUL in logs; a table of numbers has NUL all over. Every tenth of
   // random bytes, such as compressed data, is a control character.
-  return nul * 10 <= head.size() * 3 && odd * 20 <= head.size() ? Content::text : Content::binary;
+  if (odd * 20 > head.size()) return Content::binary;
+  return nul * 10 <= head.size() * 3 || nul_without_utf16(head) * 10 <= head.size() * 3
+             ? Content::text
+             : Content::binary;
 }
 
 Result<Content> content_of(const std::filesystem::path& path) {

@@ -22,16 +22,17 @@ bool Blot::apply(std::string& text) {
   return changed;
 }
 
-bool Blot::line(std::string& text, const std::string& message) {
-  if (message.empty()) return apply(text);
-  const std::size_t at = text.find(message);
-  if (at != std::string::npos) {
-    text.replace(at, message.size(), this->message(message));
-  } else {
-    text.assign(Redaction::kBlot);
+bool Blot::line(std::string& text, const std::vector<std::string>& messages) {
+  for (const std::string& message : messages) {
+    const std::size_t at = text.find(message);
+    if (at != std::string::npos) {
+      text.replace(at, message.size(), this->message(message));
+    } else {
+      text.assign(Redaction::kBlot);
+      break;
+    }
   }
-  apply(text);
-  return true;
+  return apply(text) || !messages.empty();
 }
 
 }  // namespace l4::lines

@@ -9,6 +9,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "agent/lines/task.h"
 
@@ -22,9 +23,9 @@ class Blot {
   /// The message from which templates were learned: `text` itself, or its redacted form, valid
   /// until the next call.
   std::string_view message(std::string_view text);
-  /// True if something was blotted out. `message`: the message of the line if the user's
-  /// expressions match it, else empty.
-  bool line(std::string& text, const std::string& message);
+  /// True if something was blotted out. `messages`: those of the line that the user's expressions
+  /// match.
+  bool line(std::string& text, const std::vector<std::string>& messages);
 
  private:
   bool apply(std::string& text);

@@ -3,11 +3,24 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/decode/utf16.h"
+#include "common/base/find_bytes.h"
+
 namespace l4::lines {
 namespace {
 
 /// Bytes of a line that are searched: more than are kept, so that a secret is found before the cut.
 constexpr std::size_t kLookedAtBytes = 64 * 1024;
+
+/// The line as people read it: UTF-16 among other text is decoded.
+std::string text_of(std::string_view raw) {
+  raw = raw.substr(0, kLookedAtBytes);
+  std::string text;
+  if (raw.find('\0') == raw.npos || !decode::decode_utf16_line(behind_hole(raw), text))
+    return std::string(raw);
+  if (text.ends_with('\r')) text.pop_back();
+  return text;
+}
 
 }  // namespace
 
@@ -45,9 +58,9 @@ void Collect::add(const std::vector<SeenLine>& lines) {
       kept.line = {0,         0,         line.offset, line.number, line.time,
                    line.rank, line.host, {},          i == at,     false};
       kept.line.host.resize(std::min<std::size_t>(line.host.size(), 253));
-      kept.line.text = line.raw.substr(0, kLookedAtBytes);
+      kept.line.text = text_of(line.raw);
       kept.line.cut = line.raw.size() > kLookedAtBytes;
-      kept.message = line.message;
+      kept.messages = line.messages;
       if (line.offset < next_) continue;
       next_ = line.offset + 1;
       block.bytes += std::min<std::uint64_t>(line.raw.size(), wire::kLineTextBytesMax);
@@ -67,7 +80,7 @@ std::vector<wire::RawLine> Collect::lines(Blot& blot, std::uint64_t& redacted) c
   lines.reserve(all.size());
   for (const auto& [offset, kept] : all) {
     wire::RawLine& line = lines.emplace_back(kept->line);
-    if (blot.line(line.text, kept->message)) ++redacted;
+    if (blot.line(line.text, kept->messages)) ++redacted;
     if (line.text.size() <= wire::kLineTextBytesMax) continue;
     line.cut = true;
     line.text.resize(wire::kLineTextBytesMax);

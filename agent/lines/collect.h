@@ -38,7 +38,7 @@ class Collect {
  private:
   struct Kept {
     wire::RawLine line;  ///< text as in the file
-    std::string message;
+    std::vector<std::string> messages;
   };
   /// A hit with its context.
   struct Block {

@@ -67,13 +67,15 @@ std::vector<SeenLine> decode_lines(const Stretch& stretch, const Asked& asked, B
     for (const std::uint64_t number : record.lines) {
       SeenLine* line = line_of(number);
       if (line == nullptr) continue;
+      if (blotted && (!one_holds || line->raw.contains(record.text)))
+        line->messages.emplace_back(record.text);
+      if (line->hit || (line->record > 0 && !hit)) continue;  // other writers' text on the line
       line->time = record.time;
       line->rank = record.speaker.rank;
       line->host = record.speaker.host;
       line->record = record.bytes.from + 1;
       line->wanted = wanted;
       line->hit = hit;
-      if (blotted && (!one_holds || line->raw.contains(record.text))) line->message = record.text;
     }
   });
   decoder.start_at(1, stretch.offset);

@@ -35,10 +35,11 @@ struct SeenLine {
   std::optional<TimeMs> time;
   std::optional<Rank> rank;
   std::string host;
-  std::uint64_t record = 0;  ///< offset of its record plus 1; 0: it has no record
+  std::uint64_t record = 0;  ///< offset of its first record plus 1; 0: it has no record
   bool wanted = true;        ///< the question asks for its speaker
   bool hit = false;
-  std::string message;  ///< message of its record, if the user's expressions match it
+  /// Messages of its records that the user's expressions match; several writers have several.
+  std::vector<std::string> messages;
 };
 
 /// The conditions of a question on a record.

@@ -142,8 +142,8 @@ void Folders::apply(const Notice& notice) {
     folder.watch = -1;
     mark_dirty(folder);
   } else if (notice.name.empty() || !notice.written) {
-    if (!notice.name.starts_with('.')) mark_dirty(folder);
-  } else if (!notice.name.starts_with('.')) {
+    if (!skips(folder, notice.name)) mark_dirty(folder);
+  } else if (!skips(folder, notice.name)) {
     ++folder.notices;
     if (!folder.written.contains(notice.name)) folder.written.emplace(notice.name);
     noticed_.insert(&folder);
@@ -242,10 +242,15 @@ void Folders::link(Folder& folder, const std::string& name) {
   if (there.only.emplace(file, path).second) mark_dirty(there);
 }
 
+/// True for a hidden name, unless the sources name exactly this file.
+bool Folders::skips(const Folder& folder, std::string_view name) const {
+  return name.starts_with('.') && sources_.wanted(folder.path, name, name) != Wanted::by_name;
+}
+
 std::vector<FolderEntry> Folders::list(Folder& folder, const std::vector<std::string>& names) {
   std::vector<FolderEntry> entries;
   for (const std::string& name : names) {
-    if (name.starts_with('.')) continue;
+    if (skips(folder, name)) continue;
     const std::string path = path_in(folder.path, name);
     const auto status = context_.files.status(path, false);
     if (!status) continue;

@@ -96,6 +96,7 @@ class Folders {
   void apply(const Notice& notice);
   void flush_notices(Folder& folder);
   void link(Folder& folder, const std::string& name);
+  bool skips(const Folder& folder, std::string_view name) const;
 
   Context& context_;
   Sources sources_;

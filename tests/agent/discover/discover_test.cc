@@ -162,6 +162,25 @@ TEST_CASE("discover: layout and spread of mtimes") {
   CHECK_FALSE(found->mtimes_equal);
 }
 
+TEST_CASE("discover: a file that is named itself is read whatever its name is") {
+  const l4::test::TempFolder folder;
+  folder.file("rank0.log");
+  for (const std::string name : {"metrics.jsonl", "notes.csv", "weights.pt"}) {
+    CAPTURE(name);
+    const auto file = folder.file(name, "no logger wrote this\n");
+    for (const auto& given :
+         {std::vector{file}, std::vector{folder.path(), file}, std::vector{file, folder.path()}}) {
+      const auto found = discover(given);
+      REQUIRE(found);
+      CHECK(std::ranges::count_if(found->files, [&](const LogFile& one) {
+              return one.path.filename() == name;
+            }) == 1);
+    }
+    CHECK(find(*discover({folder.path()}), name) == nullptr);
+    fs::remove(file);
+  }
+}
+
 TEST_CASE("discover: UTF-16 is text, packed or random data is none") {
   const l4::test::TempFolder folder;
   std::string wide = "\xff\xfe", no_mark, noise;
@@ -173,9 +192,10 @@ TEST_CASE("discover: UTF-16 is text, packed or random data is none") {
   folder.file("a.log", wide);
   folder.file("b.log", no_mark);
   folder.file("c.log", noise);
+  folder.file("d.log", "plain text\n" + wide.substr(2) + wide.substr(2));
   const auto found = discover({folder.path()});
   REQUIRE(found);
-  CHECK(found->files.size() == 2);
+  CHECK(found->files.size() == 3);
   CHECK(std::ranges::count(found->warnings, "binary", &wire::Warning::kind) == 1);
 }
 

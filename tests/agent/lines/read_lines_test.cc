@@ -97,6 +97,34 @@ TEST_CASE("raw lines: the end of a log, over its files, with numbers and offsets
   CHECK(world.gaps().empty());
 }
 
+TEST_CASE("raw lines: a line of several writers is found by the text of each, and shown once") {
+  World world;
+  const std::string line = line_of(5) + "[rank3]: RuntimeError: CUDA error: no memory";
+  world.folder.file("rank0.log", line_of(4) + "\n" + line + "\n\n" + line_of(6) + "\n");
+  for (const std::string text :
+       {"RuntimeError: CUDA error: no memory", "INFO step <*> of <*> took"}) {
+    CAPTURE(text);
+    world.task.texts = {text == "INFO step <*> of <*> took" ? text + " <*> ms" : text};
+    world.task.question.texts = world.task.texts;
+    const auto lines = world.read();
+    CHECK(std::ranges::count(lines, line) == 1);
+  }
+}
+
+TEST_CASE("raw lines: lines of UTF-16 are readable, and secrets in them are blotted out") {
+  World world;
+  std::string wide;
+  for (const char c : std::string("token=hf_abcdefghijklmnopqrstuvwxyz0123 is used\r\n"))
+    wide.append({c, '\0'});
+  world.folder.file("rank0.log", "plain\n" + wide);
+  const auto secrets = pipeline::known_secrets();
+  world.task.secrets = secrets.get();
+  const auto lines = world.read();
+  REQUIRE(lines.size() >= 2);
+  CHECK(lines[1].ends_with("is used"));
+  CHECK_FALSE(lines[1].contains("hf_abcdef"));
+}
+
 TEST_CASE("raw lines: around a time, in a large file, a packed one, and beside all of them") {
   World world;
   world.folder.file("rank0.log", steps(20'000, 80'000));  // several MB

@@ -112,6 +112,33 @@ TEST_CASE("tailer: what is appended is given, late files and folders too") {
   CHECK(bench.tailer->counters().bytes == 18);
 }
 
+TEST_CASE("tailer: a file that the sources name exactly is read whatever its name is") {
+  for (const std::string name : {"metrics.jsonl", "notes.csv", ".hidden.log", "weights.pt"}) {
+    CAPTURE(name);
+    for (const bool exactly : {true, false}) {
+      Options options;
+      const test::TempFolder folder;
+      options.sources = {exactly ? folder.path() / name : folder.path()};
+      Bench bench(options);
+      std::ofstream(folder.path() / name) << "no logger wrote this\n";
+      CHECK(bench.taken() == (exactly ? "no logger wrote this\n" : ""));
+      std::ofstream(folder.path() / name, std::ios::app) << "but it grows\n";
+      CHECK(bench.taken() == (exactly ? "but it grows\n" : ""));
+    }
+  }
+}
+
+TEST_CASE("tailer: UTF-16 is text for it, which the decoder decodes") {
+  Bench bench;
+  std::string wide = "\xff\xfe";
+  for (const char c : std::string("RuntimeError: the device is gone\r\n")) wide.append({c, '\0'});
+  bench.write("rank0.log", wide);
+  CHECK(bench.taken() == wide);
+  bench.write("rank1.log", "plain text\n" + wide.substr(2) + wide.substr(2));
+  CHECK(bench.taken().size() == 11 + 2 * (wide.size() - 2));
+  CHECK(bench.sink.warned("binary") == 0);
+}
+
 TEST_CASE("tailer: renamed files are read to their end before the new one") {
   for (const bool notices : {true, false}) {
     CAPTURE(notices);
