@@ -88,14 +88,12 @@ const bool kIsWide = __builtin_cpu_supports("avx512bw");
   return bits << n | before >> (64 - n);
 }
 
-/// Colons that may show a seam (seams.h): the second one of a clock, one behind `]` or `>`, and one
-/// seven bytes behind another, as in `: error:`.
-[[gnu::always_inline]] inline std::uint64_t seams_of(const Marks& now, const Marks& before) {
-  const std::uint64_t clocks =
-      behind(now.colons, before.colons, 3) & behind(now.numbers, before.numbers, 1) &
-      behind(now.numbers, before.numbers, 2) & behind(now.numbers, before.numbers, 4);
+/// Colons that may show a seam (seams.h): three bytes behind another, as in a clock, or directly
+/// behind `]` or `>`.
+[[gnu::always_inline]] inline std::uint64_t seams_of(const Marks& now, std::uint64_t colons_before,
+                                                     std::uint64_t tag_ends_before) {
   return now.colons &
-         (clocks | behind(now.tag_ends, before.tag_ends, 1) | behind(now.colons, before.colons, 7));
+         (behind(now.colons, colons_before, 3) | behind(now.tag_ends, tag_ends_before, 1));
 }
 
 /// Inlined, so that its loop is built for the same processor as `MarksOf`.
@@ -107,7 +105,7 @@ template <auto MarksOf>
   odd_.resize(words);
   percents_.resize(words);
   seams_.resize(words);
-  Marks before;
+  std::uint64_t colons_before = 0, tag_ends_before = 0;
   std::uint64_t returns = 0;
   std::uint64_t bracket = 0, in_run = 0;  // carried from one block of 64 bytes to the next
   for (std::size_t i = 0; i < words; ++i) {
@@ -129,8 +127,9 @@ template <auto MarksOf>
     ends_[i] = marks.ends;
     odd_[i] = marks.odd | colours;
     percents_[i] = marks.percents;
-    seams_[i] = seams_of(marks, before);
-    before = marks;
+    seams_[i] = seams_of(marks, colons_before, tag_ends_before);
+    colons_before = marks.colons;
+    tag_ends_before = marks.tag_ends;
     returns |= marks.returns;
   }
   holds_cr_ = returns != 0;
@@ -165,15 +164,20 @@ ByteMarks::Signs ByteMarks::signs(std::size_t from, std::size_t to) const {
   const std::size_t first = from / kByteBlock, last = (to - 1) / kByteBlock;
   const std::uint64_t in_first = ~std::uint64_t{0} << from % kByteBlock;
   const std::uint64_t in_last = ~std::uint64_t{0} >> (kByteBlock - 1 - (to - 1) % kByteBlock);
+  const std::size_t seams_from = from + kSeamColumn, first_seams = seams_from / kByteBlock;
+  const std::uint64_t in_first_seams = ~std::uint64_t{0} << seams_from % kByteBlock;
   std::uint64_t odd = 0, percents = 0, seams = 0;
   for (std::size_t i = first; i <= last; ++i) {
     const std::uint64_t inside =
         (i == first ? in_first : ~std::uint64_t{0}) & (i == last ? in_last : ~std::uint64_t{0});
+    const std::uint64_t behind_front = i < first_seams    ? 0
+                                       : i == first_seams ? in_first_seams
+                                                          : ~std::uint64_t{0};
     odd |= odd_[i] & inside;
     percents |= percents_[i] & inside;
-    seams |= seams_[i] & inside;
+    seams |= seams_[i] & inside & behind_front;
   }
-  return {odd == 0, percents != 0, seams != 0 && holds_seams(from + kSeamColumn, to)};
+  return {odd == 0, percents != 0, seams != 0};
 }
 
 bool ByteMarks::holds_seams(std::size_t from, std::size_t to) const {

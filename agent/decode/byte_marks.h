@@ -28,6 +28,8 @@ class ByteMarks {
     bool seams = false;    ///< a colon from kSeamColumn on may show a seam
   };
   Signs signs(std::size_t from, std::size_t to) const;
+  /// True if a colon of [from, to) may show a seam.
+  bool holds_seams(std::size_t from, std::size_t to) const;
   /// True if some line has a CR, including one before its LF.
   bool holds_cr() const { return holds_cr_; }
 
@@ -35,7 +37,6 @@ class ByteMarks {
   template <auto MarksOf>
   void read_with(std::string_view block);
   void read_widely(std::string_view block);
-  bool holds_seams(std::size_t from, std::size_t to) const;
 
   std::vector<std::uint64_t> ends_, odd_, percents_, seams_;  // a bit for each byte
   std::size_t size_ = 0;

@@ -109,10 +109,10 @@ std::size_t utf8_length(std::string_view text) {
 bool is_latin1_letter(std::string_view text, std::string_view before) {
   const auto byte = static_cast<unsigned char>(text[0]);
   if (byte < 0xC0 || byte == 0xD7 || byte == 0xF7) return false;
-  const bool ascii_follows = text.size() == 1 || static_cast<unsigned char>(text[1]) < 0x80;
+  const bool alone = text.size() == 1 || (text[1] & 0xC0) != 0x80;  // begins no sequence
   const bool in_word = (text.size() > 1 && text::is_alpha(text[1])) ||
                        (!before.empty() && text::is_alpha(before.back()));
-  return ascii_follows && in_word;
+  return alone && in_word;
 }
 
 /// Handles the dirty byte at the start of `text`; returns the number of bytes that were handled.

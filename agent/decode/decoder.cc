@@ -12,6 +12,7 @@
 #include "agent/decode/json_block.h"
 #include "agent/decode/line_framer.h"
 #include "agent/decode/progress_bar.h"
+#include "agent/decode/quick_checks.h"
 #include "agent/decode/seams.h"
 #include "agent/decode/structured_line.h"
 #include "agent/decode/survey.h"
@@ -24,11 +25,11 @@ namespace l4::decode {
 namespace {
 
 constexpr std::size_t kBlockBytes = 64 * 1024;
-constexpr std::size_t kTagBytes = 100;
 constexpr std::size_t kBarBytes = 130;
 
 /// What became of a line, or of a piece of one; of several pieces the greatest counts.
-enum class Outcome : std::uint8_t { blank, no_text, told };
+/// `glued`: nothing yet; the line has a seam that nobody has looked for.
+enum class Outcome : std::uint8_t { blank, no_text, told, glued };
 
 /// A line that a container runtime split, gathered until its last part comes.
 struct Partial {
@@ -38,66 +39,6 @@ struct Partial {
   std::optional<TimeMs> time;
   bool open = false;
 };
-
-/// The JSON object that the text consists of, or that follows DLLogger's tag or a log collector's
-/// stamp and tag; else empty.
-std::string_view json_of(std::string_view text, bool stamped) {
-  constexpr std::string_view kDlLogger = "DLLL ";
-  text = text::trim(text);
-  if (text.size() < 2 || text.back() != '}') return {};
-  if (text[0] == '{') return text;
-  if (text.starts_with(kDlLogger)) return text::trim_left(text.substr(kDlLogger.size()));
-  const std::size_t at = stamped ? text.substr(0, kTagBytes).find("{\"") : text.npos;
-  if (at == text.npos || at == 0 || !text::is_blank(text[at - 1])) return {};
-  const std::string_view tag = text::trim_right(text.substr(0, at));
-  return tag.find_first_of(" \t") == tag.npos ? text.substr(at) : std::string_view{};
-}
-
-/// False for nearly all lines, which then need no closer test.
-bool may_hold_fields(std::string_view text) {
-  return !text.empty() && (text.back() == '}' || text[0] == 't' || text[0] == 'l');
-}
-
-bool may_be_logfmt(std::string_view text) {
-  static constexpr std::array<std::string_view, 6> kFronts{
-      "time=", "ts=", "level=", "t=", "timestamp=", "lvl="};
-  if (text.empty() || (text[0] != 't' && text[0] != 'l')) return false;
-  return std::any_of(kFronts.begin(), kFronts.end(),
-                     [&](std::string_view front) { return text.starts_with(front); });
-}
-
-/// True if the text, behind the stamp of kubectl or mpirun, may begin with the program's own stamp.
-bool may_be_stamp(std::string_view text) {
-  const std::size_t at = !text.empty() && text[0] == '[' ? 1 : 0;
-  return text.size() > at + 8 && text::is_digit(text[at]) && text::is_digit(text[at + 1]);
-}
-
-/// True if several progress bars may stand in the text.
-bool may_hold_bars(std::string_view text) {
-  constexpr std::string_view kBar = "%|";
-  const std::size_t one = text.find(kBar);
-  return one != text.npos && text.find(kBar, one + kBar.size()) != text.npos;
-}
-
-/// Removes a byte order mark, at the begin of a file and of each rotated one; and the rest of a
-/// character at the begin of a file, which rotation has cut.
-void cut_front(RawLine& raw) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  constexpr std::size_t kRestMax = 3;
-  std::size_t size = raw.head.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-  if (raw.number == 1)
-    while (size < std::min(kRestMax, raw.head.size()) && (raw.head[size] & 0xC0) == 0x80) ++size;
-  if (raw.last.data() == raw.head.data()) {
-    raw.last.remove_prefix(size);
-    raw.last_from += size;
-  }
-  raw.head.remove_prefix(size);
-}
-
-bool may_begin_object(std::string_view text) {
-  const std::string_view behind_blanks = text::trim_left(text);
-  return !behind_blanks.empty() && behind_blanks[0] == '{';
-}
 
 }  // namespace
 
@@ -116,20 +57,29 @@ struct Decoder::State {
   void feed(std::string_view chunk);
   void block(std::string_view bytes);
   void line(RawLine& raw);
-  void read(const RawLine& raw);
+  [[gnu::noinline]] void decode_bytes(RawLine& raw);
+  bool holds_seams(std::string_view text, const RawLine& raw) const;
+  [[gnu::noinline]] void read_pieces(std::string_view text, const RawLine& raw,
+                                     const Envelope* envelope);
   void join_partials(const RawLine& raw, const Envelope& envelope);
   void end_partial(Stream stream);
-  Outcome pieces(std::string_view text, const RawLine& raw, std::span<const std::uint64_t> lines,
-                 const Envelope* envelope);
+  [[gnu::noinline]] Outcome pieces(std::string_view text, const RawLine& raw,
+                                   std::span<const std::uint64_t> lines, const Envelope* envelope);
   Outcome content(std::string_view text, const RawLine& raw, std::span<const std::uint64_t> lines,
                   const Envelope* envelope);
-  Outcome message(std::string_view text, Prefixes& prefixes, const RawLine& raw,
-                  std::span<const std::uint64_t> lines, const Envelope* envelope);
+  [[gnu::always_inline]] Outcome message(std::string_view text, Prefixes& prefixes,
+                                         const RawLine& raw, std::span<const std::uint64_t> lines,
+                                         const Envelope* envelope);
+  [[gnu::noinline]] Outcome message_behind_bar(std::string_view text, Prefixes& prefixes,
+                                               const RawLine& raw,
+                                               std::span<const std::uint64_t> lines,
+                                               const Envelope* envelope);
   void settle(Outcome outcome, std::size_t lines, std::uint64_t bytes);
   JsonBlock* block_of(std::uint64_t voice);
-  bool join_object(std::string_view given, std::string_view text, bool is_text, std::uint64_t voice,
-                   const RawLine& raw, std::span<const std::uint64_t> lines,
-                   const Envelope* envelope);
+  [[gnu::noinline]] bool join_object(std::string_view given, std::string_view text, bool is_text,
+                                     std::uint64_t voice, const RawLine& raw,
+                                     std::span<const std::uint64_t> lines,
+                                     const Envelope* envelope);
   bool is_record(const JsonBlock& block);
   void end_object(JsonBlock& block, bool complete);
   std::string_view cut_bars(std::string_view text, const RawLine& raw, Record& record,
@@ -160,6 +110,8 @@ struct Decoder::State {
   Outcome told = Outcome::blank;  // the pieces of the line so far
   std::uint64_t piece_count = 0;
   bool behind_seam = false;  // the line was counted with its first piece
+  bool searched = false;     // for seams
+  bool text_between_bars = false;
   PrefixTrust trust;
 };
 
@@ -198,28 +150,51 @@ void Decoder::State::line(RawLine& raw) {
   stats.updates += raw.updates;
   if (raw.cut) ++stats.cut_lines;
   stats.cut_bytes += raw.cut_bytes;
-  if (!raw.plain && !raw.head.empty() && (raw.head[0] & 0x80) != 0) cut_front(raw);
-  if (!raw.plain && raw.last.find('\0') != raw.last.npos &&
-      decode_utf16_line(raw.last, wide_scratch)) {
-    raw.head = raw.last = wide_scratch;
-    ++stats.wide_lines;
-  }
-  read(raw);
-  if (raw.more || piece_count < 2) return;
-  ++stats.glued_lines;
-  stats.further_pieces += piece_count - 1;
-}
-
-void Decoder::State::read(const RawLine& raw) {
+  if (!raw.plain) decode_bytes(raw);
   std::optional<Envelope> envelope;
   if (may_be_wrapped(raw.head)) envelope = open_envelope(raw.head, envelope_scratch);
+  const Envelope* const wrapped = envelope ? &*envelope : nullptr;
   const bool whole = raw.first && !raw.more;
-  if (envelope && whole &&
-      (envelope->partial || partials[static_cast<std::size_t>(envelope->stream)].open))
-    return join_partials(raw, *envelope);
-  const std::string_view text = envelope && raw.updates == 0 ? envelope->content : raw.last;
-  told = std::max(told, pieces(text, raw, {&raw.number, 1}, envelope ? &*envelope : nullptr));
-  if (!raw.more) settle(told, 1, raw.bytes.to - raw.bytes.from);
+  if (wrapped != nullptr && whole &&
+      (wrapped->partial || partials[static_cast<std::size_t>(wrapped->stream)].open))
+    return join_partials(raw, *wrapped);
+  const bool inside = wrapped != nullptr && raw.updates == 0;
+  const std::string_view text = inside ? wrapped->content : raw.last;
+  if (raw.seams && inside) raw.seams = holds_seams(text, raw);
+  if (whole && !raw.seams && !may_end_glued(text)) {
+    behind_seam = searched = false;
+    const Outcome outcome = content(text, raw, {&raw.number, 1}, wrapped);
+    if (outcome != Outcome::glued) return settle(outcome, 1, raw.bytes.to - raw.bytes.from);
+  }
+  read_pieces(text, raw, wrapped);
+}
+
+/// True if a colon of the text inside an envelope may show a seam.
+bool Decoder::State::holds_seams(std::string_view text, const RawLine& raw) const {
+  const bool placed =
+      text.data() >= raw.last.data() && text.data() <= raw.last.data() + raw.last.size();
+  return !placed || framer.holds_seams(
+                        raw, static_cast<std::size_t>(text.data() - raw.last.data()) + kSeamColumn);
+}
+
+/// Decodes UTF-16, and cuts what is no character at the begin of a file.
+void Decoder::State::decode_bytes(RawLine& raw) {
+  if (!raw.head.empty() && (raw.head[0] & 0x80) != 0) cut_front(raw);
+  if (raw.last.find('\0') == raw.last.npos || !decode_utf16_line(raw.last, wide_scratch)) return;
+  raw.head = raw.last = wide_scratch;
+  raw.seams = true;
+  ++stats.wide_lines;
+}
+
+/// A line, or a piece of one, that may hold the texts of several writers.
+void Decoder::State::read_pieces(std::string_view text, const RawLine& raw,
+                                 const Envelope* envelope) {
+  told = std::max(told, pieces(text, raw, {&raw.number, 1}, envelope));
+  if (raw.more) return;
+  settle(told, 1, raw.bytes.to - raw.bytes.from);
+  if (piece_count < 2) return;
+  ++stats.glued_lines;
+  stats.further_pieces += piece_count - 1;
 }
 
 /// Counts lines that gave no record.
@@ -234,10 +209,9 @@ void Decoder::State::settle(Outcome outcome, std::size_t lines, std::uint64_t by
 Outcome Decoder::State::pieces(std::string_view text, const RawLine& raw,
                                std::span<const std::uint64_t> lines, const Envelope* envelope) {
   behind_seam = piece_count++ > 0;
-  const bool bars = raw.percent && may_hold_bars(text);
-  if (!bars && !raw.seams && !may_end_glued(text)) return content(text, raw, lines, envelope);
+  searched = true;
   seams.clear();
-  find_seams(text, bars, seams);
+  find_seams(text, seams);
   if (seams.empty()) return content(text, raw, lines, envelope);
   piece_count += seams.size();
   const bool placed = text.data() >= raw.last.data() &&
@@ -345,7 +319,7 @@ bool Decoder::State::is_record(const JsonBlock& block) {
 void Decoder::State::end_object(JsonBlock& block, bool complete) {
   --open_objects;
   taking_back = true;
-  const bool further = std::exchange(behind_seam, false);
+  const bool further = std::exchange(behind_seam, false), found = std::exchange(searched, true);
   const auto envelope_of = [](const JsonBlock::Line& line) {
     return line.envelope ? &*line.envelope : nullptr;
   };
@@ -360,6 +334,7 @@ void Decoder::State::end_object(JsonBlock& block, bool complete) {
     for (const JsonBlock::Line& line : block.lines())
       content(block.text_of(line), line.raw, block.numbers_of(line), envelope_of(line));
   behind_seam = further;
+  searched = found;
   taking_back = false;
   block.close();
 }
@@ -389,7 +364,11 @@ std::string_view Decoder::State::cut_bars(std::string_view text, const RawLine& 
   }
   while (bar->behind.size() > 1) {
     const auto next = find_bar(bar->behind);
-    if (!next || !is_description(bar->behind.substr(0, next->begin))) break;
+    if (!next) break;
+    if (!is_description(bar->behind.substr(0, next->begin))) {
+      text_between_bars = true;
+      break;
+    }
     text = bar->behind;
     bar = next;
     ++record.updates;
@@ -444,46 +423,17 @@ bool Decoder::State::open_fields(std::string_view& text, Message& message, Prefi
   return true;
 }
 
-Outcome Decoder::State::content(std::string_view text, const RawLine& raw,
-                                std::span<const std::uint64_t> lines, const Envelope* envelope) {
-  Dirt dirt;
-  const std::string_view given = text;
-  if (!raw.plain || envelope != nullptr) text = clean(text, clean_scratch, dirt);
-  if (!taking_back) {
-    stats.invalid_utf8 += dirt.invalid_utf8;
-    stats.nul_bytes += dirt.nul_bytes;
-    stats.binary_bytes += dirt.invalid_utf8 + dirt.nul_bytes + dirt.control_bytes;
-  }
-  if (is_no_text(given.size(), dirt)) return Outcome::no_text;
-
-  Prefixes prefixes;
-  parse_prefixes(text, trust, prefixes);
-  if ((open_objects > 0 || may_begin_object(text)) && !taking_back && options.fold_lines_max > 1 &&
-      !text::all_blank(text)) {
-    const auto stream =
-        envelope == nullptr ? 0 : static_cast<std::uint64_t>(envelope->stream) << 62;
-    const std::size_t open = open_objects;
-    if (join_object(given, text, dirt.control_bytes == 0, prefixes.key ^ stream, raw, lines,
-                    envelope))
-      return Outcome::told;
-    if (open_objects < open) {  // the buffers were used again
-      Dirt ignored;
-      text = !raw.plain || envelope != nullptr ? clean(given, clean_scratch, ignored) : given;
-      prefixes = {};
-      parse_prefixes(text, trust, prefixes);
-    }
-  }
-  return message(text, prefixes, raw, lines, envelope);
-}
-
-Outcome Decoder::State::message(std::string_view text, Prefixes& prefixes, const RawLine& raw,
-                                std::span<const std::uint64_t> lines, const Envelope* envelope) {
+inline Outcome Decoder::State::message(std::string_view text, Prefixes& prefixes,
+                                       const RawLine& raw, std::span<const std::uint64_t> lines,
+                                       const Envelope* envelope) {
   Message message;
   Record& record = message.record;
   if (may_hold_fields(text)) open_fields(text, message, prefixes);
   const bool percent = raw.percent || envelope != nullptr || message.fields;
-  if (percent && std::memchr(text.data(), '%', std::min(text.size(), kBarBytes)) != nullptr)
+  if ((percent && std::memchr(text.data(), '%', std::min(text.size(), kBarBytes)) != nullptr) ||
+      !raw.bar.empty())
     text = cut_bars(text, raw, record, prefixes);
+  if (std::exchange(text_between_bars, false) && !searched) return Outcome::glued;
   const std::string_view whole = text;
   if (parse_stamp(text, message, prefixes)) {
     const bool opened =
@@ -500,9 +450,11 @@ Outcome Decoder::State::message(std::string_view text, Prefixes& prefixes, const
   if (text::all_blank(text)) return Outcome::blank;
   if (prefixes.ray) text = without_repeat_note(text);
   const std::optional<Rank> named = wording.read(text, message);
+  if (record.level >= Level::error && !searched && report_seam(whole) != whole.npos)
+    return Outcome::glued;
   if (record.level >= Level::error && !record.progress)  // a bar without a total and a percentage
     if (const auto bar = find_bar(text); bar && bar->done && bar->behind.size() > 1)
-      return this->message(bar->behind, prefixes, raw, lines, envelope);
+      return message_behind_bar(bar->behind, prefixes, raw, lines, envelope);
   if (!prefixes.speaker.rank) prefixes.speaker.rank = named;
   record.speaker = prefixes.speaker;
   record.lines = lines;
@@ -523,6 +475,46 @@ Outcome Decoder::State::message(std::string_view text, Prefixes& prefixes, const
   if (record.speaker.rank && !behind_seam) stats.lines_with_rank += lines.size();
   folder.add(message);
   return Outcome::told;
+}
+
+Outcome Decoder::State::content(std::string_view text, const RawLine& raw,
+                                std::span<const std::uint64_t> lines, const Envelope* envelope) {
+  Dirt dirt;
+  const std::string_view given = text;
+  if (!raw.plain || envelope != nullptr) text = clean(text, clean_scratch, dirt);
+  const auto counted = [&](Outcome outcome) {
+    if (taking_back || outcome == Outcome::glued) return outcome;  // the text comes once more
+    stats.invalid_utf8 += dirt.invalid_utf8;
+    stats.nul_bytes += dirt.nul_bytes;
+    stats.binary_bytes += dirt.invalid_utf8 + dirt.nul_bytes + dirt.control_bytes;
+    return outcome;
+  };
+  if (is_no_text(given.size(), dirt)) return counted(Outcome::no_text);
+
+  Prefixes prefixes;
+  parse_prefixes(text, trust, prefixes);
+  if ((open_objects > 0 || may_begin_object(text)) && !taking_back && options.fold_lines_max > 1 &&
+      !text::all_blank(text)) {
+    const auto stream =
+        envelope == nullptr ? 0 : static_cast<std::uint64_t>(envelope->stream) << 62;
+    const std::size_t open = open_objects;
+    if (join_object(given, text, dirt.control_bytes == 0, prefixes.key ^ stream, raw, lines,
+                    envelope))
+      return counted(Outcome::told);
+    if (open_objects < open) {  // the buffers were used again
+      Dirt ignored;
+      text = !raw.plain || envelope != nullptr ? clean(given, clean_scratch, ignored) : given;
+      prefixes = {};
+      parse_prefixes(text, trust, prefixes);
+    }
+  }
+  return counted(message(text, prefixes, raw, lines, envelope));
+}
+
+Outcome Decoder::State::message_behind_bar(std::string_view text, Prefixes& prefixes,
+                                           const RawLine& raw, std::span<const std::uint64_t> lines,
+                                           const Envelope* envelope) {
+  return message(text, prefixes, raw, lines, envelope);
 }
 
 Decoder::Decoder(Options options, Sink sink, WordingReader* wording)

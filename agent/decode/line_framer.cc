@@ -52,7 +52,9 @@ bool LineFramer::next(RawLine& line) {
     std::string_view text = view;
     while (!text.empty() && text.back() == '\r') text.remove_suffix(1);
     if (!marks_.holds_cr() || text.find('\r') == std::string_view::npos) {
-      emit_view(text, marks_.signs(from, from + text.size()), line);
+      view_from_ = from;
+      view_to_ = from + text.size();
+      emit_view(text, marks_.signs(view_from_, view_to_), line);
       at_ = end + 1;
       close(line, view.size() + 1);
       return true;
@@ -67,6 +69,12 @@ bool LineFramer::next(RawLine& line) {
   at_ = end + 1;
   close(line, gathered_bytes_ + 1);
   return true;
+}
+
+bool LineFramer::holds_seams(const RawLine& line, std::size_t column) const {
+  if (!line.seams || view_to_ == view_from_) return line.seams;
+  const std::size_t from = view_from_ + static_cast<std::size_t>(line.last_from - line.bytes.from);
+  return marks_.holds_seams(from + column, view_to_);
 }
 
 bool LineFramer::finish(RawLine& line) {
@@ -120,6 +128,7 @@ void LineFramer::emit_view(std::string_view view, ByteMarks::Signs signs, RawLin
 }
 
 void LineFramer::emit_state(const State& state, RawLine& line) {
+  view_to_ = view_from_;
   line.last = cut_text(state.text, line_bytes_max_);
   line.last_from = offset_ + state.from;
   line.head = has_head_ ? cut_text(head_, line_bytes_max_) : line.last;

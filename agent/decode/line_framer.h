@@ -49,6 +49,9 @@ class LineFramer {
   /// Like finish(), for a line that may grow: its further bytes come as a line of the same number.
   bool emit_unfinished(RawLine& line);
 
+  /// True if `line.last` may hold a seam from its byte `column` on. The line is the last one.
+  bool holds_seams(const RawLine& line, std::size_t column) const;
+
   /// The offset of the next line, and the number of lines before it, including one that was emitted
   /// unfinished.
   std::uint64_t offset() const { return offset_; }
@@ -74,8 +77,9 @@ class LineFramer {
 
   std::size_t line_bytes_max_;
   std::string_view given_;
-  std::size_t at_ = 0;  // position in given_
-  ByteMarks marks_;     // marks of given_
+  std::size_t at_ = 0;                       // position in given_
+  std::size_t view_from_ = 0, view_to_ = 0;  // the last line in given_; empty if it was gathered
+  ByteMarks marks_;                          // marks of given_
   std::uint64_t number_ = 1;
   std::uint64_t offset_ = 0;
   bool emitted_gathered_ = false;

@@ -209,6 +209,12 @@ bool is_description(std::string_view front) {
 }
 
 bool redraws(std::string_view newer, std::string_view older) {
+  // Nearly always: a bar that has moved on.
+  constexpr std::size_t kMovedBytes = 16;
+  const std::size_t sign = older.find('%');
+  if (sign != kNowhere && sign + 1 < newer.size() && newer[sign] == '%' && newer[sign + 1] == '|' &&
+      older.back() == ']' && newer.size() + kMovedBytes > older.size())
+    return true;
   older = text::trim_right(older);
   constexpr int kWord = 4;
   if (older.ends_with("/s]") || older.ends_with("/it]") || !holds_letters(older, kWord))

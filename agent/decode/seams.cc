@@ -162,13 +162,21 @@ std::size_t seam_at(std::string_view text, std::size_t colon) {
   return at != kNoSeam && is_attached(text, at) ? at : kNoSeam;
 }
 
-void find_seams(std::string_view text, bool bars, std::vector<std::size_t>& seams) {
+std::size_t report_seam(std::string_view text) {
+  for (std::size_t colon = text.find(": ", kSeamColumn); colon != kNoSeam;
+       colon = text.find(": ", colon + 1))
+    if (const std::size_t at = program_begin(text, colon); at != kNoSeam && is_attached(text, at))
+      return at;
+  return kNoSeam;
+}
+
+void find_seams(std::string_view text, std::vector<std::size_t>& seams) {
   if (text.empty() || (text.front() == '{' && text.back() == '}')) return;
   for (std::size_t colon = text.find(':', kSeamColumn); colon != kNoSeam;
        colon = text.find(':', colon + 1))
     if (const std::size_t at = seam_at(text, colon); at != kNoSeam) seams.push_back(at);
   if (const std::size_t at = traceback_seam(text); at != kNoSeam) seams.push_back(at);
-  if (bars) bar_seams(text, seams);
+  if (text.find('%') != kNoSeam) bar_seams(text, seams);
   std::ranges::sort(seams);
   std::size_t kept = 0;
   for (const std::size_t seam : seams)

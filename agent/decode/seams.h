@@ -22,8 +22,12 @@ inline constexpr std::size_t kSeamColumn = 24;
 /// none.
 std::size_t seam_at(std::string_view text, std::size_t colon);
 
-/// Appends the seams of `text`, ascending. `bars`: it may hold progress bars.
-void find_seams(std::string_view text, bool bars, std::vector<std::size_t>& seams);
+/// The first seam at which a program reports an error, `srun: error: `; npos: none. Nothing marks
+/// such a seam beforehand, so it is looked for in lines that tell of an error.
+std::size_t report_seam(std::string_view text);
+
+/// Appends the seams of `text`, ascending.
+void find_seams(std::string_view text, std::vector<std::size_t>& seams);
 
 /// True if `text` may end with the head of a traceback that stands behind other text.
 inline bool may_end_glued(std::string_view text) {

@@ -65,7 +65,7 @@ void check_places(const std::vector<Piece>& pieces, std::string_view text) {
 
 void check_text(std::string_view text) {
   std::vector<std::size_t> seams;
-  l4::decode::find_seams(text, true, seams);
+  l4::decode::find_seams(text, seams);
   require(std::ranges::is_sorted(seams), "seams ascend");
   for (const std::size_t seam : seams) require(seam > 0 && seam < text.size(), "seams are inside");
   const std::string_view front = text.substr(0, text.size() / 2), rest = text.substr(front.size());

@@ -63,10 +63,11 @@ TEST_CASE("byte marks: every line end, and no line called plain that must be cle
       const ByteMarks::Signs signs = marks.signs(from, end);
       REQUIRE(signs.plain == !odd);
       REQUIRE(signs.percent == (line.find('%') != std::string::npos));
-      bool seam = false;
+      bool seam = false;  // one of `srun: error: ` is looked for in another way
       for (std::size_t at = line.find(':', kSeamColumn); at < line.size();
            at = line.find(':', at + 1))
-        seam = seam || seam_at(line, at) != std::string::npos;
+        seam =
+            seam || (!line.substr(at).starts_with(": ") && seam_at(line, at) != std::string::npos);
       if (seam) REQUIRE(signs.seams);
       std::string scratch;
       Dirt dirt;

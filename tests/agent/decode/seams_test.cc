@@ -14,7 +14,7 @@ namespace {
 
 std::vector<std::string> cut(const std::string& text) {
   std::vector<std::size_t> seams;
-  find_seams(text, true, seams);
+  find_seams(text, seams);
   std::vector<std::string> pieces;
   std::size_t from = 0;
   for (const std::size_t seam : seams) {
