@@ -19,7 +19,8 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SHARED = ROOT.parent / "shared"
-TARGETS = ["decode", "frames", "drain", "config", "wire", "control", "lines", "report", "http", "query"]
+TARGETS = ["decode", "frames", "drain", "config", "wire", "control", "lines", "report", "http",
+           "query"]
 SEED_BYTES_MAX = 8192
 
 
