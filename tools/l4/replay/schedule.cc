@@ -89,7 +89,12 @@ std::vector<Due> PrintedTimes::run() {
     if (spans_[log]) tail(log);
   for (const std::uint32_t log : spread_) spread(log, 0, beside(log));
   std::vector<Due> all;
-  for (const auto& dues : dues_) all.insert(all.end(), dues.begin(), dues.end());
+  const auto append = [&](std::uint32_t log) {
+    all.insert(all.end(), dues_[log].begin(), dues_[log].end());
+  };
+  for (std::uint32_t log = 0; log < logs; ++log)
+    if (spans_[log]) append(log);
+  for (const std::uint32_t log : spread_) append(log);  // last among dues of one time
   return all;
 }
 

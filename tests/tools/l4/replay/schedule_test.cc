@@ -93,7 +93,7 @@ TEST_CASE("schedule: last words of a launcher come when the logs beside it end")
     untimed.add("n1", "launcher.log", "using 8 workers\n" + words);
     untimed.add("n1", "0.log", rank);
     CHECK(spell(untimed.plan()) ==
-          "0@0:16 1@0:25 0@7200000:" + std::to_string(16 + words.size()) + " 1@7200000:50");
+          "1@0:25 0@0:16 1@7200000:50 0@7200000:" + std::to_string(16 + words.size()));
   }
   // Lines that follow a time at the end of the job, and those that are no error, go with it.
   Made told;
