@@ -15,6 +15,7 @@ struct AnnouncingWord {
 
 /// Words, in lower case, that stand before a time and say nothing else.
 constexpr std::array kAnnouncing{
+    AnnouncingWord{"aborted"},
     AnnouncingWord{"at", Announcing::link},
     AnnouncingWord{"began"},
     AnnouncingWord{"begin"},

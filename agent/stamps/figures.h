@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 #include "agent/stamps/scanners.h"
@@ -79,7 +80,7 @@ inline bool tagged_iso(std::string_view line, RawStamp& stamp) {
   return finish(line, from, c.at, stamp);
 }
 
-/// `11/20/2026 15:53:26`, also with AM or PM and a year of two digits.
+/// `11/20/2026 15:53:26`, also with AM or PM and a year of two digits, `20/11/2026 15:53:26`.
 inline bool us_slash(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   Civil& d = stamp.civil;
@@ -88,25 +89,44 @@ inline bool us_slash(std::string_view line, RawStamp& stamp) {
     return false;
   const std::size_t year_at = c.at;
   if (!c.parse_number(2, 4, d.year) || c.at - year_at == 3) return false;
+  const bool century = c.at - year_at == 4;  // otherwise it may be the day, as Spark prints it
   if (d.year < 100) d.year += 2000;
   if (!c.accept(' ') && !c.accept(", ")) return false;
   c.skip_blanks();
   if (!parse_clock(c, d)) return false;
   parse_half_day(c, d);
+  stamp.either_first = century;
   return finish(line, 0, c.at, stamp);
 }
 
-/// `2026/11/20 15:53:26`, `2026/11/20-15:53:26` and Spark's `26/11/20 15:53:26`.
+/// `2026/11/20 15:53:26`, `2026/11/20-15:53:26`, Gin's `2026/11/20 - 15:53:26` and Spark's
+/// `26/11/20 15:53:26`.
 inline bool slash(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   Civil& d = stamp.civil;
   if (!c.parse_number(2, 4, d.year) || !c.accept('/') || !c.parse_number(2, 2, d.month) ||
       !c.accept('/') || !c.parse_number(2, 2, d.day) ||
-      !(c.accept(' ') || c.accept('-') || c.accept('T')) || !parse_clock(c, d))
+      !(c.accept(" - ") || c.accept(' ') || c.accept('-') || c.accept('T')) || !parse_clock(c, d))
     return false;
   if (d.year < 100) d.year += 2000;
   parse_zone(c, d);
   return finish(line, 0, c.at, stamp);
+}
+
+/// Hadoop's `261120 155326 148 INFO text`.
+inline bool six_digits(std::string_view line, RawStamp& stamp) {
+  text::Cursor c{line};
+  Civil& d = stamp.civil;
+  std::int64_t thread = 0;
+  if (!c.parse_number(2, 2, d.year) || !c.parse_number(2, 2, d.month) ||
+      !c.parse_number(2, 2, d.day) || !c.accept(' ') || !c.parse_number(2, 2, d.hour) ||
+      !c.parse_number(2, 2, d.minute) || !c.parse_number(2, 2, d.second) || !c.accept(' '))
+    return false;
+  const std::size_t end = c.at;
+  if (c.parse_number(1, 9, thread) && !c.accept(' ')) return false;
+  if (!level_follows(c)) return false;
+  d.year += 2000;
+  return finish(line, 0, end - 1, stamp);
 }
 
 /// tensorpack's `[1120 15:53:26 @base.py:3] text`: no year.
@@ -144,6 +164,7 @@ inline bool bracket_slash(std::string_view line, RawStamp& stamp) {
     if (d.year < 100) d.year += 2000;
   }
   if (!(c.accept(' ') || c.accept('-')) || !parse_clock(c, d)) return false;
+  stamp.either_first = d.year != 0 && !year_first;
   if (c.accept(']')) return finish(line, 0, c.at, stamp);
   c.skip_blanks();
   stamp.cut_from = 1;

@@ -31,7 +31,7 @@ constexpr std::string_view kFrames =
 constexpr std::array kFormats{
     StampFormat{"mllog", ":", ":", kAny, mllog},
     StampFormat{"python", "12", kDigits, kInIso, python},
-    StampFormat{"ascend", "[12", kAny, kAny, ascend},
+    StampFormat{"ascend", "[12E", kAny, kAny, ascend},
     StampFormat{"syslog_iso", "12", kDigits, kInIso, syslog_iso},
     StampFormat{"iso", "12", kDigits, kInIso, iso},
     StampFormat{"bracket_iso", "[(", kDigits, kInIso, bracket_iso},
@@ -43,6 +43,9 @@ constexpr std::array kFormats{
     StampFormat{"tagged_iso", "[TDINWECFtdinwecf", kAny, kAny, tagged_iso},
     StampFormat{"bracket_epoch", "[", kInNumbers, ".]eE", bracket_epoch},
     StampFormat{"epoch", "12", kInNumbers, ". \teE", epoch},
+    StampFormat{"labelled_epoch", "-ABCDEFGHIJKLMNOPQRSTUVWXYZ", " _-ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+                kAny, labelled_epoch},
+    StampFormat{"six_digits", "012", kDigits, " ", six_digits},
     StampFormat{"us_slash", kDigits, "0123456789/", "/", us_slash},
     StampFormat{"slash", kDigits, kDigits, "/", slash},
     StampFormat{"month_slash", "01", kDigits, "/", month_slash},

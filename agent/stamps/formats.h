@@ -25,11 +25,12 @@ struct RawStamp {
   std::size_t cut_from = 0, cut_to = 0;
   Level level = Level::unknown;
   std::string_view host;
-  bool clock_only = false;  ///< a time of day; the date is not printed
-  bool timeless = false;    ///< removed like a stamp, but names no point in time
-  bool origin = false;      ///< `file.cpp:49]` stands before the message (glog, NeMo)
-  bool coarse = false;      ///< so few digits that the time is off by minutes or more
-  bool doubtful = false;    ///< may be another time than that of the line (spoken.h)
+  bool clock_only = false;    ///< a time of day; the date is not printed
+  bool timeless = false;      ///< removed like a stamp, but names no point in time
+  bool origin = false;        ///< `file.cpp:49]` stands before the message (glog, NeMo)
+  bool coarse = false;        ///< so few digits that the time is off by minutes or more
+  bool either_first = false;  ///< `11/12/2026`: the first may be the day
+  bool doubtful = false;      ///< may be another time than that of the line (spoken.h)
 };
 
 struct StampFormat {

@@ -81,6 +81,8 @@ bool framed(std::string_view line, RawStamp& stamp) {
         --stamp.cut_from;
         ++stamp.cut_to;
       }
+      // glog's `Aborted at N (unix time)` is no text without its number.
+      if (line.substr(stamp.cut_to).starts_with("(unix")) stamp.cut_from = stamp.cut_to = 0;
       if (stamp.level == Level::unknown) stamp.level = frame.level;
       return true;
     }

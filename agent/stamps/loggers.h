@@ -97,10 +97,19 @@ inline bool tornado(std::string_view line, RawStamp& stamp) {
   return true;
 }
 
-/// Ascend: `[WARNING] ME(123:456,Main):2023-01-01-10:00:00.123.456 [file]`, also bare.
+/// Ascend: `[WARNING] ME(123:456,Main):2023-01-01-10:00:00.123.456 [file]`, also bare, and an error
+/// behind its code: `EI0006: [PID: 4711] 2023-01-01-10:00:00.123.456 text`.
 inline bool ascend(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
-  if (line[0] == '[') {
+  std::int64_t number = 0;
+  if (line[0] == 'E') {
+    ++c.at;
+    if (!text::is_upper(c.peek())) return false;
+    ++c.at;
+    if (!c.parse_number(4, 4, number) || !c.accept(": [PID: ") || !c.parse_number(1, 9, number) ||
+        !c.accept("] "))
+      return false;
+  } else if (line[0] == '[') {
     const std::size_t close = line.substr(0, 24).find("] ");
     if (close == std::string_view::npos) return false;
     c.at = close + 2;

@@ -15,6 +15,18 @@ constexpr std::array kDays{text::first_three("Mon"), text::first_three("Tue"),
 
 }  // namespace
 
+bool level_follows(text::Cursor c) {
+  while (!c.done() && !text::is_alpha(c.peek())) {
+    if (text::is_digit(c.peek())) return false;
+    ++c.at;
+  }
+  const std::size_t from = c.at;
+  while (text::is_alpha(c.peek())) ++c.at;
+  const std::string_view word = c.text.substr(from, c.at - from);
+  return text::level_of_word(word) != Level::unknown ||
+         text::level_of_spelled_word(word) != Level::unknown;
+}
+
 bool parse_program_host(text::Cursor& cursor, std::string_view& host) {
   text::Cursor c = cursor;
   c.skip_blanks();

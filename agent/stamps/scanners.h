@@ -32,6 +32,8 @@ inline bool finish(std::string_view line, std::size_t from, std::size_t to, RawS
   stamp.cut_to = skip_separator(line, to);
   return true;
 }
+/// True if a level stands at the cursor, behind signs: ` INFO`, `: [error]`.
+bool level_follows(text::Cursor cursor);
 /// Parses ` host program[pid]:` behind a stamp; leaves the cursor before the program.
 bool parse_program_host(text::Cursor& cursor, std::string_view& host);
 bool parse_day_name(text::Cursor& cursor);

@@ -51,23 +51,11 @@ inline bool parse_rfc5424(text::Cursor& c, RawStamp& stamp) {
   return true;
 }
 
-/// True if a level stands at the cursor, behind signs: ` INFO`, `: [error]`.
-inline bool level_follows(text::Cursor c) {
-  while (!c.done() && !text::is_alpha(c.peek())) {
-    if (text::is_digit(c.peek())) return false;
-    ++c.at;
-  }
-  const std::size_t from = c.at;
-  while (text::is_alpha(c.peek())) ++c.at;
-  const std::string_view word = c.text.substr(from, c.at - from);
-  return text::level_of_word(word) != Level::unknown ||
-         text::level_of_spelled_word(word) != Level::unknown;
-}
-
-/// Whole seconds are a time only before a level, because they look like other numbers.
+/// Whole seconds look like other numbers: they are a time before a level, and where glog says so.
 inline bool take_epoch(text::Cursor& c, RawStamp& stamp) {
   const auto epoch = parse_epoch(c);
-  if (!epoch || epoch->coarse || (epoch->whole && !level_follows(c))) return false;
+  if (!epoch || epoch->coarse) return false;
+  if (epoch->whole && !c.rest().starts_with(" (unix time)") && !level_follows(c)) return false;
   stamp.epoch_ms = epoch->ms;
   return true;
 }
@@ -80,6 +68,25 @@ inline bool epoch(std::string_view line, RawStamp& stamp) {
   text::Cursor behind = c;
   if (!parse_program_host(behind, stamp.host)) return finish(line, 0, c.at, stamp);
   stamp.cut_to = behind.at;
+  return true;
+}
+
+/// Blue Gene's and other clusters' `- 1795190061 2026.11.20 R02-M1 Nov 20 15:54:21 text`, whose
+/// first word is the kind of an alert.
+inline bool labelled_epoch(std::string_view line, RawStamp& stamp) {
+  text::Cursor c{line};
+  while (text::is_upper(c.peek()) || c.peek() == '_' || c.peek() == '-') ++c.at;
+  if (!c.accept(' ')) return false;
+  const std::size_t from = c.at;
+  const auto epoch = parse_epoch(c);
+  Civil day;
+  if (!epoch || !epoch->whole || !c.accept(' ') || !c.parse_number(4, 4, day.year) ||
+      !c.accept('.') || !c.parse_number(2, 2, day.month) || !c.accept('.') ||
+      !c.parse_number(2, 2, day.day) || !c.accept(' ') || !day.valid())
+    return false;
+  stamp.epoch_ms = epoch->ms;
+  stamp.cut_from = from;
+  stamp.cut_to = c.at;
   return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "agent/stamps/spoken.h"
 #include "common/base/hash.h"
@@ -28,7 +29,10 @@ TimestampReader::TimestampReader(Clock clock)
     : zone_(clock.zone), near_(clock.year_hint), doubts_(clock.doubts), far_(clock.usual) {}
 
 std::optional<Stamp> TimestampReader::read(std::string_view line) {
-  const std::string_view text = text::trim_left(line);
+  std::string_view text = text::trim_left(line);
+  // A terminal shows the key that interrupted the program before the next line: `^CW0817 02:40:09`.
+  const bool key = text.size() > 2 && text[0] == '^' && text::is_upper(text[1]);
+  if (key) text.remove_prefix(2);
   std::uint64_t rows = stamp_rows(text);
   const std::size_t indent = line.size() - text.size();
   if (indent > 0) rows &= ~inner_rows();
@@ -37,6 +41,7 @@ std::optional<Stamp> TimestampReader::read(std::string_view line) {
   const auto attempt = [&](std::size_t row) -> std::optional<Stamp> {
     RawStamp raw;
     if (!formats[row].scan(text, raw)) return std::nullopt;
+    if (raw.either_first && doubts_) put_in_order(raw.civil);
     auto stamp = resolve(raw, row);
     if (!stamp) return std::nullopt;
     stamp->cut_from += stamp->cut_from == stamp->cut_to ? 0 : indent;
@@ -127,6 +132,21 @@ Millis TimestampReader::zone_of(const Civil& c) const {
   return local ? zone_ : printed;
 }
 
+/// Americans print the month first, others the day. There are 12 months; where both numbers are
+/// below 13, the stamps before tell.
+void TimestampReader::put_in_order(Civil& c) {
+  constexpr Millis kNear = std::chrono::days{2};
+  if (c.month > 12 || c.day > 12) day_first_ = c.month > 12;
+  bool swaps = day_first_;
+  if (!swaps && c.valid() && c.day <= 12 && near_ && !near_is_hint_) {
+    Civil other = c;
+    std::swap(other.day, other.month);
+    swaps = std::chrono::abs(in_year(other, c.year) - zone_ - *near_) < kNear &&
+            std::chrono::abs(in_year(c, c.year) - zone_ - *near_) > kNear;
+  }
+  if (swaps && c.day <= 12) std::swap(c.day, c.month);
+}
+
 /// The year in which the day is nearest to the last printed time. A hint is the time of a file: its
 /// lines are older, and hardly a month younger.
 std::optional<TimeMs> TimestampReader::time_of_year(const Civil& c, Millis zone) {
@@ -148,7 +168,8 @@ std::optional<TimeMs> TimestampReader::time_of(const RawStamp& raw) {
     const TimeMs time{Millis{*raw.epoch_ms}};
     if (!raw.coarse) return note(time);
     // It tells little more than the day, which other stamps tell better.
-    return near_is_hint_ ? std::optional{time} : std::nullopt;
+    const bool counts = near_is_hint_ && (!doubts_ || far_.believes(time));
+    return counts ? std::optional{time} : std::nullopt;
   }
   const Civil& c = raw.civil;
   const Millis zone = zone_of(c);

@@ -54,12 +54,14 @@ class TimestampReader {
   std::optional<TimeMs> time_of_day(const Civil& civil);
   std::optional<TimeMs> time_of_year(const Civil& civil, Millis zone);
   Millis zone_of(const Civil& civil) const;
+  void put_in_order(Civil& civil);
   std::optional<TimeMs> note(TimeMs time);
 
   Millis zone_;
   std::optional<TimeMs> near_;  // completes stamps without a year or a date
   bool near_is_hint_ = true;    // near_ was not printed
   bool doubts_;
+  bool day_first_ = false;  // dates in figures have their day before the month
   FarTimes far_;
   std::array<std::uint8_t, 64> learned_{};  // row that matched last, by hash of the candidates
   std::array<std::uint64_t, kStampFormatsMax + 2> hits_{};  // by row, then json, logfmt

@@ -67,6 +67,11 @@ TEST_CASE("timestamp: lines without one") {
                            "  time      : 2024-01-01_10:00:00",
                            "[INFO] the data of 2019-01-01 00:00:00",
                            "1795190061 parameters",
+                           "261120 155421 parameters",
+                           "300000 999999 148 INFO text",
+                           "LAYERS 1795190061 of them",
+                           "EXPECTED: [PID: 4] text",
+                           "^C",
                            "1795190061",
                            "1.7e9 tokens",
                            "1.5 text",
@@ -155,6 +160,21 @@ TEST_CASE("timestamp: a zone's name is that of the machine's clock where other s
         "2025-03-04T09:12:33.000Z");
   CHECK(last_time(TimestampReader{kClock}, {"2025-03-04T08:12:30Z x", date}) ==
         "2025-03-04T08:12:33.000Z");
+}
+
+TEST_CASE("timestamp: the day may stand before the month") {
+  CHECK(last_time(TimestampReader{kClock}, {"12/11/2026 10:00:00 x"}) ==
+        "2026-12-11T10:00:00.000Z");
+  CHECK(last_time(TimestampReader{kClock}, {"[20/11/26 15:54:21] INFO x"}) ==
+        "2026-11-20T15:54:21.000Z");
+  CHECK(last_time(TimestampReader{kClock}, {"31/10/2026 23:59:59 x", "01/11/2026 00:00:01 x"}) ==
+        "2026-11-01T00:00:01.000Z");
+  CHECK(last_time(TimestampReader{kClock}, {"31/10/2026 23:59:59 x", "12/11/2026 00:00:01 x"}) ==
+        "2026-11-12T00:00:01.000Z");
+  CHECK(last_time(TimestampReader{kClock}, {"2026-11-05 10:00:00 x", "06/11/2026 00:00:01 x"}) ==
+        "2026-11-06T00:00:01.000Z");
+  CHECK(last_time(TimestampReader{kClock}, {"10/31/2026 23:59:59 x", "11/01/2026 00:00:01 x"}) ==
+        "2026-11-01T00:00:01.000Z");
 }
 
 TEST_CASE("timestamp: a doubtful time in a text follows the line before it") {
