@@ -33,6 +33,10 @@ detect::hang::Options hang_options(const Attempt& attempt) {
 void detect_hang(const Attempt& attempt, Findings& findings) {
   findings.silence = detect::hang::find_silence(findings.view, findings.clock, attempt.now.time,
                                                 hang_options(attempt));
+  // Lines that are weeks younger than the last progress belong to another run or another clock.
+  constexpr std::chrono::weeks kOneJob{4};
+  if (!attempt.now.known && findings.silence.stalled_for > kOneJob)
+    findings.silence.overdue = false;
 }
 
 void detect_slow(const Attempt& /*attempt*/, Findings& findings) {

@@ -110,13 +110,15 @@ Scope scope_in(const Built& built, State state, std::size_t lost) {
   return lost == 1 ? Scope::node : Scope::several;
 }
 
-/// Some event tells of a failure, or of a wait, and not only of what follows one: echoes alone,
-/// such as those of a teardown, are printed by healthy jobs, too.
+/// Some event tells that a process ended or waited, or shows a known fault. Anything less, such as
+/// an error that nobody knows or the echoes of a teardown, is printed by healthy jobs, too.
 bool has_evidence(const Findings& findings) {
   return std::ranges::any_of(findings.failures.events, [&](const detect::FailureEvent& event) {
     const detect::EventHint& hint = findings.hints.events[event.event];
-    return event.severity == detect::Severity::fatal || hint.waited ||
-           (event.severity == detect::Severity::failure && !is_consequence(event, hint));
+    if (hint.waited) return true;
+    if (event.severity == detect::Severity::fatal) return !hint.mild;
+    return event.severity == detect::Severity::failure && hint.known_fault && !hint.mild &&
+           !is_consequence(event, hint);
   });
 }
 

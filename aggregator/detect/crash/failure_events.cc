@@ -1,7 +1,10 @@
 #include "aggregator/detect/crash/failure_events.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <string_view>
+#include <utility>
 
 #include "aggregator/detect/crash/failure_order.h"
 #include "aggregator/detect/crash/free_text.h"
@@ -35,6 +38,31 @@ std::vector<std::optional<TimeMs>> progress_by_node(const job::JobView& view,
     if (!own || (clock.last_progress && *own + kApartMax < *clock.last_progress))
       own = clock.last_progress;
   return progress;
+}
+
+/// By stream: last line of its file with which any speaker of the file completed an iteration.
+std::vector<std::uint64_t> completed_by_file(const job::JobView& view) {
+  std::map<std::pair<const job::AgentSlice*, std::string_view>, std::uint64_t> files;
+  const auto file_of = [](const job::StreamView& stream) {
+    return std::pair(stream.agent, std::string_view(stream.state->source.path));
+  };
+  for (const job::StreamView& stream : view.streams) {
+    std::uint64_t& line = files[file_of(stream)];
+    if (stream.state->last_completed) line = std::max(line, stream.state->last_completed_line);
+  }
+  std::vector<std::uint64_t> lines;
+  for (const job::StreamView& stream : view.streams) lines.push_back(files.at(file_of(stream)));
+  return lines;
+}
+
+/// What a speaker without iterations said without a time, while others that write into its file
+/// completed iterations for long afterwards: all of them print some lines in an iteration.
+bool went_on(const job::JobView& view, const job::Occurrence& occurrence,
+             std::uint64_t completed_line) {
+  constexpr std::uint64_t kLinesMin = 50, kLinesOfSpeaker = 8;
+  if (occurrence.time || view.streams[occurrence.stream].state->last_completed) return false;
+  const std::uint64_t most = std::max(kLinesMin, kLinesOfSpeaker * view.streams.size());
+  return occurrence.stats.last_line + most < completed_line;
 }
 
 /// Whether an occurrence began after the end of progress, judged within its stream.
@@ -94,7 +122,8 @@ bool recurs(const job::JobView& view, const EventHint& hint, const job::Occurren
 
 std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock& clock,
                                   const std::vector<std::optional<TimeMs>>& progress,
-                                  const std::vector<bool>& free_text, std::uint32_t index,
+                                  const std::vector<bool>& free_text,
+                                  const std::vector<std::uint64_t>& completed, std::uint32_t index,
                                   const EventHint& hint) {
   const job::EventView& event = view.events[index];
   FailureEvent found;
@@ -104,6 +133,7 @@ std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock&
   for (std::uint32_t i = 0; i < event.at.size(); ++i) {
     const job::Occurrence& at = event.at[i];
     if (hint.by_words && free_text[at.stream]) continue;
+    if (went_on(view, at, completed[at.stream])) continue;
     if (!clock.has_iterations() && recurs(view, hint, at)) continue;
     if (after_progress(view, clock, progress[view.streams[at.stream].node], at))
       found.occurrences.push_back(i);
@@ -156,9 +186,10 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
   std::vector<FailureEvent> quiet;  // new events that do not sound like a failure
   const auto progress = progress_by_node(view, clock);
   const auto free_text = find_free_text(view, hints);
+  const auto completed = completed_by_file(view);
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     if (!may_indicate(view.events[i], hints[i])) continue;
-    auto event = judge(view, clock, progress, free_text, i, hints[i]);
+    auto event = judge(view, clock, progress, free_text, completed, i, hints[i]);
     if (!event) continue;
     (event->severity >= Severity::failure ? found.events : quiet).push_back(std::move(*event));
   }

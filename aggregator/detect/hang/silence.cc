@@ -55,8 +55,11 @@ Silence find_silence(const job::JobView& view, const job::JobClock& clock, TimeM
     return a.since && *a.since < *b.since;
   });
   if (found.last_activity) {
-    const auto progress = clock.last_progress ? std::max(clock.last_progress, newest_pause(view))
-                                              : found.last_activity;
+    // One or two counted signs may belong to the start, whose pauses are of another kind.
+    constexpr std::size_t kSignsMin = 3;
+    const bool paces = clock.last_progress && (!clock.counted || clock.ticks.size() >= kSignsMin);
+    const auto progress =
+        paces ? std::max(clock.last_progress, newest_pause(view)) : found.last_activity;
     found.stalled_for = std::max(Millis{0}, as_of - *progress);
   }
   found.overdue = found.stalled_for > found.deadline;

@@ -26,9 +26,11 @@ faults::Fault fast_path() {
   return fault("fast_path", Level::warning, "cannot use the fast path");
 }
 
+/// The first suspect of a job that has not gone on.
 std::string first_node(MadeJob& job, const faults::Library& library) {
   Options options;
   options.library = &library;
+  options.as_of = job::test::after(600'000);
   const Report report = diagnose(job.state(), {}, options).report;
   return report.nodes.empty() ? "" : report.nodes.front().node;
 }
@@ -105,6 +107,19 @@ TEST_CASE("verdict: a known fault that the job lives with does not lead, however
   for (const int rank : {1, 2})
     job.say(rank, {"AttributeError: no such thing", Level::error}, 33'000);
   CHECK(first_node(job, faults::Library().with({fast_path()})) == "node-1");
+}
+
+TEST_CASE("verdict: where nothing shows that a job ended, an error that nobody knows is no event") {
+  for (const char* text :
+       {"cannot load it", "Error applying the template", "push of metrics failed"}) {
+    MadeJob job(6);
+    job.iterate_all(1, 30);
+    job.say(4, {text, Level::error}, 30'200);
+    const Report report = diagnose(job.state(), {}, {}).report;
+    CHECK(report.verdict.state == State::unknown);
+    CHECK(report.events.empty());
+    CHECK(first_node(job, faults::Library()) == "node-4");
+  }
 }
 
 TEST_CASE("verdict: a printed warning does not lead, however it is worded, but for one of NCCL") {

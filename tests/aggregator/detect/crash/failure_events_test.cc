@@ -117,6 +117,37 @@ TEST_CASE("before the first iteration everything that sounds bad counts") {
   CHECK(found.failures.first_failure == after(4000));
 }
 
+/// Three ranks write into one file; rank 2 prints no iterations, and a traceback without a time.
+MadeJob one_file(std::int64_t iterations) {
+  MadeJob job(1, 3);
+  for (int rank = 0; rank < 3; ++rank) job.source_of(rank).path = "all.log";
+  job.say(2, {"ConnectionRefusedError: push of metrics", Level::error});
+  for (std::int64_t k = 1; k <= iterations; ++k)
+    for (const int rank : {0, 1}) job.iterate(rank, k, k * 1000);
+  return job;
+}
+
+TEST_CASE("kind: an error that nobody signs, while the others of its file went on for long") {
+  MadeJob long_after = one_file(100), soon_after = one_file(20);
+  CHECK(find(long_after).texts.empty());
+  CHECK(find(soon_after).texts.size() == 1);
+}
+
+TEST_CASE("kind: an error that recurs all along in a job that prints no iterations") {
+  const auto job_that_repeats = [](const job::test::Say& what) {
+    MadeJob job(1);
+    for (std::int64_t k = 1; k <= 30; ++k) {
+      for (int i = 0; i < 5; ++i) job.say(0, {"sample " + std::to_string(i)}, k * 1000 + i);
+      job.say(0, what, k * 1000 + 100);
+    }
+    return job;
+  };
+  MadeJob template_missing = job_that_repeats({"Error applying the template", Level::error});
+  MadeJob oom = job_that_repeats(kOom);
+  CHECK(find(template_missing).texts.empty());
+  CHECK(find(oom).texts.size() == 1);
+}
+
 TEST_CASE("last words without a time still count") {
   MadeJob job(4);
   job.iterate_all(1, 30);
