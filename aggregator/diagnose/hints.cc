@@ -156,11 +156,13 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
     if (library != nullptr) hints.faults[i] = faults_stated(*library, event, guess);
     hint.by_words =
         hints.faults[i].empty() && event.level <= Level::info && !detect::says_at_front(facts);
+    hint.ordinary = hints.faults[i].empty();
     hint.mild = only_warns(event);
     if (!hints.faults[i].empty()) {
       const faults::Fault& fault = *hints.faults[i].front();
       hint.known_fault = true;
       hint.general = fault.general;
+      hint.ordinary = fault.category == faults::Category::user && fault.subcategory == "program";
       hint.coded = std::ranges::count(fault.conditions, wire::ParameterKind::code,
                                       &faults::Condition::kind) > 0;
       hint.consequence = fault.consequence || fault.severity == Level::info;  // harmless by itself

@@ -120,6 +120,14 @@ bool recurs(const job::JobView& view, const EventHint& hint, const job::Occurren
          (at.stats.last_line - at.stats.first_line) * 3 >= end;
 }
 
+/// The job went on after many of them: a program that catches its exceptions.
+bool changed_nothing(const job::EventView& event, const FailureEvent& found) {
+  constexpr std::uint64_t kTimes = 5;
+  std::uint64_t last = 0;
+  for (const std::uint32_t i : found.occurrences) last += event.at[i].stats.count;
+  return event.count >= last + kTimes && event.count >= 2 * last;
+}
+
 std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock& clock,
                                   const std::vector<std::optional<TimeMs>>& progress,
                                   const std::vector<bool>& free_text,
@@ -150,6 +158,7 @@ std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock&
     std::iota(found.occurrences.begin(), found.occurrences.end(), 0U);
   }
   const bool seen_before = found.occurrences.size() < event.at.size();
+  if (seen_before && hint.ordinary && changed_nothing(event, found)) return std::nullopt;
   if (seen_before && !(hint.known_fault && !hint.consequence && hint.severity == Severity::fatal))
     return std::nullopt;
   return found;

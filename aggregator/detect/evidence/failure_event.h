@@ -20,6 +20,7 @@ struct EventHint {
   bool known_fault = false;
   bool general = false;   ///< a known fault that says only that something failed, not what
   bool coded = false;     ///< a known fault that its error code identifies
+  bool ordinary = false;  ///< an exception such as programs raise and catch
   bool by_words = false;  ///< severity by words alone: no level, known fault or exception says it
   bool waited = false;    ///< says that something was waited for and did not come
   bool setup = false;     ///< happens while processes find each other

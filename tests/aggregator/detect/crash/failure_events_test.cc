@@ -148,6 +148,26 @@ TEST_CASE("kind: an error that recurs all along in a job that prints no iteratio
   CHECK(find(oom).texts.size() == 1);
 }
 
+TEST_CASE("kind: exceptions that a program catches again and again, known ones too") {
+  for (const bool ordinary : {true, false})
+    for (const int times : {3, 12}) {
+      MadeJob job(2);
+      for (std::int64_t k = 1; k <= 30; ++k) {
+        for (int rank = 0; rank < 2; ++rank) job.iterate(rank, k, k * 1000);
+        if (k <= times) job.say(1, {"TypeError: no answer", Level::error}, k * 1000 + 100);
+      }
+      job.say(0, {"TypeError: no answer", Level::error}, 30'500);
+      const job::JobView view = job.view();
+      std::vector<EventHint> hints(view.events.size());
+      EventHint& hint = hints[event_of(view, "TypeError")];
+      hint.severity = Severity::fatal;
+      hint.known_fault = true;
+      hint.ordinary = ordinary;
+      const auto found = find_failure_events(view, job::make_clock(view), hints).events;
+      CHECK(found.empty() == (ordinary && times == 12));
+    }
+}
+
 TEST_CASE("last words without a time still count") {
   MadeJob job(4);
   job.iterate_all(1, 30);
