@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks report files (l4.report/1) against schemas/report.schema.json.
+"""Checks report files (l4.report/2, l4.report/1) against schemas/report.schema.json.
 
     tools/check_report.py FILE...     ("-" is standard input)
 

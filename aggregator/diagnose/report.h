@@ -4,9 +4,11 @@
 // Lists are complete, most telling first. Unknown values are empty and become `null`, no guess.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/ids.h"
@@ -129,6 +131,78 @@ struct PoolUse {
   std::uint64_t jobs = 0, events_dropped = 0;
 };
 
+/// A number as a program printed it. NaN and the infinities are words in JSON, which has no numbers
+/// for them.
+struct Printed {
+  double number = 0;
+};
+
+/// What differs and harms nothing: no state, no suspect and no alert follows from it.
+struct Notable {
+  std::string kind;  ///< docs/DESIGN.md, "Report", lists the kinds
+  std::optional<std::string> node;
+  std::optional<Rank> rank;
+  std::optional<Iteration> iteration;  ///< from which on
+  std::optional<std::string> phase;    ///< of an iteration, such as a timer's name
+  std::optional<Printed> value, usual;
+  std::uint64_t count = 0;  ///< iterations, lines or whatever else the text counts
+  std::string text;         ///< one sentence
+};
+
+enum class FactKind : std::uint8_t { event, exit, signal, iteration, timer, peer };
+
+struct ClueFact {
+  FactKind kind = FactKind::event;
+  std::string value;  ///< of an event its template id, of an iteration its number
+};
+
+/// One reason to suspect a node or rank, with what it was concluded from.
+struct Clue {
+  std::string kind;
+  std::optional<std::string> node;
+  std::optional<Rank> rank;
+  double strength = 0;
+  std::vector<ClueFact> facts;
+  std::string text;
+};
+
+enum class Reply : std::uint8_t { answered, empty, late, off, refused };
+
+/// How those who were asked for evidence replied: a row for each source, node and reply.
+struct Asked {
+  std::string source;               ///< files, lines (raw ones, of agents)
+  std::optional<std::string> node;  ///< null: of several nodes
+  Reply reply = Reply::answered;
+  std::uint64_t count = 0;  ///< of files or agents that replied so
+  std::string text;         ///< why; empty where the reply needs no reason
+};
+
+/// How well the lines of one file, or of all, were understood. Null: not known, as of agents of
+/// earlier versions.
+struct Understood {
+  std::uint64_t lines = 0;
+  std::optional<double> timed, ranked, iterated;  ///< shares of the lines
+  std::vector<std::string> formats;               ///< of the times
+  std::vector<std::string> packs;                 ///< rule packs that knew a line
+  std::uint64_t glued = 0;                        ///< lines found behind another text on its line
+  std::uint64_t split = 0;                        ///< lines joined from several
+};
+
+struct SourceRead {
+  std::string file, node;
+  Understood understood;
+  std::optional<std::string> marker, marker_why;  ///< the line that marks iterations
+  std::vector<std::string> unused;                ///< what could not be used, and why
+};
+
+/// What was read: the sum, and the files that were understood worst, at most kSourcesReadMax.
+struct ReadSummary {
+  std::uint64_t files = 0;
+  Understood understood;
+  std::vector<SourceRead> sources;
+};
+inline constexpr std::size_t kSourcesReadMax = 64;
+
 struct Report {
   std::string version, scoring = "l4";
   JobSummary job;
@@ -141,10 +215,18 @@ struct Report {
   std::vector<KnownFault> faults;
   PoolUse pool;
   std::vector<wire::Warning> warnings;
+  // From l4.report/2 on.
+  std::vector<Notable> notable;
+  std::optional<std::string> advice;  ///< what to do now, in a sentence
+  std::vector<Clue> clues;
+  std::vector<Asked> evidence;
+  ReadSummary read;
 };
 
 std::string_view name(Why why);  ///< as in JSON; `fresh` is "new"
 std::string_view name(Process process);
+std::string_view name(FactKind kind);
+std::string_view name(Reply reply);
 std::vector<wire::Parameter> parameters_of(const IndicatingEvent& event);
 
 }  // namespace l4::diagnose

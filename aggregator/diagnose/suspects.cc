@@ -384,7 +384,7 @@ constexpr States kAnyState = ~States{0};
 constexpr States kFailed = kAnyState & ~in(State::healthy, State::finished);
 constexpr States kStopped = kFailed & ~in(State::slow);
 
-struct Clue {
+struct ClueRow {
   States states;  ///< of the job in which the clue is added
   void (Collector::*add)();
 };
@@ -392,16 +392,16 @@ struct Clue {
 /// The clues in the order in which they are added: reasons are listed in this order, and
 /// add_order() and add_silence() need the failures, add_spatial() the scores of all others.
 constexpr std::array kClues{
-    Clue{kFailed, &Collector::add_processes},
-    Clue{kFailed, &Collector::add_failures},
-    Clue{kAnyState & ~in(State::slow), &Collector::add_temporal},
-    Clue{kStopped, &Collector::add_order},
-    Clue{kStopped, &Collector::add_silence},
-    Clue{in(State::hung), &Collector::add_missing_habits},
-    Clue{kStopped, &Collector::add_lag},
-    Clue{in(State::node_lost), &Collector::add_lost},
-    Clue{in(State::slow), &Collector::add_drags},
-    Clue{kFailed, &Collector::add_spatial},
+    ClueRow{kFailed, &Collector::add_processes},
+    ClueRow{kFailed, &Collector::add_failures},
+    ClueRow{kAnyState & ~in(State::slow), &Collector::add_temporal},
+    ClueRow{kStopped, &Collector::add_order},
+    ClueRow{kStopped, &Collector::add_silence},
+    ClueRow{in(State::hung), &Collector::add_missing_habits},
+    ClueRow{kStopped, &Collector::add_lag},
+    ClueRow{in(State::node_lost), &Collector::add_lost},
+    ClueRow{in(State::slow), &Collector::add_drags},
+    ClueRow{kFailed, &Collector::add_spatial},
 };
 
 }  // namespace
@@ -409,7 +409,7 @@ constexpr std::array kClues{
 Suspects find_suspects(const Findings& findings, State state,
                        const std::vector<std::uint32_t>& lost_nodes) {
   Collector collector(findings, state, lost_nodes);
-  for (const Clue& clue : kClues)
+  for (const ClueRow& clue : kClues)
     if ((clue.states & in(state)) != 0) (collector.*clue.add)();
   return collector.finish();
 }

@@ -117,11 +117,20 @@ Items faults_of(const Report& report) {
   return items;
 }
 
+Items notable_of(const Report& report) {
+  Items items;
+  for (const diagnose::Notable& notable : report.notable)
+    items[fmt::format("{} {} {}", notable.kind, notable.node.value_or("-"),
+                      notable.rank ? notable.rank->value() : -1)] = {notable.text, {}};
+  return items;
+}
+
 std::vector<ListDiff> lists_of(const Report& before, const Report& now) {
   return {compare("nodes", nodes_of(before), nodes_of(now)),
           compare("ranks", ranks_of(before), ranks_of(now)),
           compare("events", events_of(before), events_of(now)),
-          compare("faults", faults_of(before), faults_of(now))};
+          compare("faults", faults_of(before), faults_of(now)),
+          compare("notable", notable_of(before), notable_of(now))};
 }
 
 std::string or_none(const std::string& text) {

@@ -1,17 +1,19 @@
 // Names and order of the report's fields, written once for the writer and the reader of its JSON.
 //
 // `fields(visitor, value)` calls `visitor(name, field)` for each field in the order of
-// schemas/report.schema.json; the value is const for the writer and not for the reader. Private to
-// this room.
+// schemas/report.schema.json; the value is const for the writer and not for the reader. Fields that
+// kReportSchemaBefore does not have go through `new_field`. Private to this room.
 #pragma once
 
 #include <string_view>
 
 #include "aggregator/serve/finding_fields.h"
+#include "aggregator/serve/notice_fields.h"
 
 namespace l4::serve {
 
-inline constexpr std::string_view kReportSchema = "l4.report/1";
+inline constexpr std::string_view kReportSchema = "l4.report/2";
+inline constexpr std::string_view kReportSchemaBefore = "l4.report/1";  ///< read, never written
 
 template <class V, Is<diagnose::AttemptSummary> T>
 void fields(V& v, T& attempt) {
@@ -77,7 +79,7 @@ void fields(V& v, Generator<Text>& generator) {
 
 template <class V, Is<diagnose::Report> T>
 void fields(V& v, T& report) {
-  v.constant("schema", kReportSchema);
+  v.schema("schema");
   Generator generator{report.version, report.scoring};
   v("generator", generator);
   v("job", report.job);
@@ -90,6 +92,11 @@ void fields(V& v, T& report) {
   v("faults", report.faults);
   v("pool", report.pool);
   v("warnings", report.warnings);
+  v.new_field("notable", report.notable);
+  v.new_field("advice", report.advice);
+  v.new_field("clues", report.clues);
+  v.new_field("evidence", report.evidence);
+  v.new_field("read", report.read);
 }
 
 }  // namespace l4::serve

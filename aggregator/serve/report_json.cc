@@ -1,6 +1,9 @@
 #include "aggregator/serve/report_json.h"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -22,9 +25,13 @@ class Writer {
     write(value);
   }
 
-  void constant(std::string_view key, std::string_view value) {
+  void schema(std::string_view key) {
     begin_member(key);
-    write_text(value);
+    write_text(kReportSchema);
+  }
+  template <class T>
+  void new_field(std::string_view key, T& value) {
+    (*this)(key, value);
   }
 
   template <class T>
@@ -44,6 +51,14 @@ class Writer {
  private:
   void write(const std::string& text) { write_text(text); }
   void write(double value) { out_ += json_number(value); }
+  /// In full: the shortest digits that give the same number.
+  void write(diagnose::Printed value) {
+    if (std::isfinite(value.number)) {
+      out_ += fmt::format("{}", value.number);
+    } else {
+      write_text(name_of_no_number(value.number));
+    }
+  }
   void write(bool value) { out_ += value ? "true" : "false"; }
   template <std::integral T>
   void write(T value) {

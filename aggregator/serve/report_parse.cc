@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -31,6 +32,10 @@ constexpr diagnose::Why kLast<diagnose::Why> = diagnose::Why::stall;
 template <>
 constexpr diagnose::Process kLast<diagnose::Process> = diagnose::Process::stopped;
 template <>
+constexpr diagnose::FactKind kLast<diagnose::FactKind> = diagnose::FactKind::peer;
+template <>
+constexpr diagnose::Reply kLast<diagnose::Reply> = diagnose::Reply::refused;
+template <>
 constexpr wire::ParameterKind kLast<wire::ParameterKind> = wire::ParameterKind::duration_ms;
 
 /// Reads the fields of one object, as the list of its type names them.
@@ -42,15 +47,26 @@ class FieldReader {
   void operator()(std::string_view name, T& value) {
     members_.read(name, value);
   }
-  void constant(std::string_view name, std::string_view expected) {
+  void schema(std::string_view name) {
     const JsonValue* member = members_.needed(name);
     if (member == nullptr) return;
-    const bool same = member->text() != nullptr && *member->text() == expected;
-    if (!same) members_.fail(name, "must be \"" + std::string(expected) + '"');
+    const std::string_view said = member->text() != nullptr ? *member->text() : std::string_view();
+    is_new_ = said == kReportSchema;
+    if (is_new_ || said == kReportSchemaBefore) return;
+    members_.fail(name,
+                  "must be \"" + std::string(kReportSchema) + "\" or \"" +
+                      std::string(kReportSchemaBefore) + '"',
+                  *member);
+  }
+  /// Leaves the value as it is where the report is of the version before.
+  template <class T>
+  void new_field(std::string_view name, T& value) {
+    if (is_new_) members_.read(name, value);
   }
 
  private:
   JsonMembers& members_;
+  bool is_new_ = false;
 };
 
 }  // namespace
@@ -69,6 +85,18 @@ void read_json(JsonReader& reader, const JsonValue& json, T& word) {
     return;
   }
   reader.fail("is not a word of this list: " + shown_json(json));
+}
+
+void read_json(JsonReader& reader, const JsonValue& json, diagnose::Printed& value) {
+  for (std::size_t i = 0; i < kNoNumbers.size(); ++i)
+    if (json.text() != nullptr && *json.text() == kNoNumbers[i]) {
+      value.number = kNoNumberValues[i];
+      return;
+    }
+  if (const auto number = json.number(); number && std::isfinite(*number))
+    value.number = *number;
+  else
+    reader.fail("must be a number, \"NaN\", \"Infinity\" or \"-Infinity\"", json);
 }
 
 template <class T>

@@ -43,6 +43,7 @@ void render_head(Page& page, const Report& report) {
     add(fmt::format("{} ({})", certainty(verdict.confidence), percent(verdict.confidence)));
   page.title({{std::string(headline(verdict.state)), tone_of(verdict.state)}, {rest}});
   page.title_prose(verdict.summary, 3);
+  if (report.advice) page.title_prose(*report.advice, 2);
 }
 
 void render_when(Page& page, const Report& report) {
@@ -50,7 +51,9 @@ void render_when(Page& page, const Report& report) {
   std::vector<std::string> facts;
   if (verdict.since) facts.push_back(time_text(*verdict.since, {}));
   if (verdict.stage != Stage::unknown) facts.push_back(spoken(name(verdict.stage)));
-  if (verdict.iteration) facts.push_back(fmt::format("iteration {}", verdict.iteration->value()));
+  if (verdict.iteration)
+    facts.push_back(fmt::format("iteration {}{}", verdict.iteration->value(),
+                                is_good(verdict.state) ? " completed" : ""));
   if (facts.empty()) return;
   const auto before_end = between(verdict.since, report.job.end);
   if (before_end && before_end->count() > 0 && !is_good(verdict.state))
@@ -77,6 +80,18 @@ void render_attempts(Page& page, const Report& report) {
   }
   page.label("attempts");
   page.row(line);
+}
+
+/// What differs and harms nothing.
+void render_notable(Page& page, const Report& report, std::size_t top) {
+  if (report.notable.empty()) return;
+  constexpr std::size_t kShown = 3;
+  const std::size_t shown = std::min({kShown, top, report.notable.size()});
+  page.gap();
+  page.label("notable");
+  for (std::size_t i = 0; i < shown; ++i) page.prose("", report.notable[i].text, 2, 2);
+  if (report.notable.size() > shown)
+    page.facts({fmt::format("and {} more", grouped(report.notable.size() - shown))});
 }
 
 void render_faults(Page& page, const Report& report) {
@@ -220,8 +235,11 @@ std::string to_text(const Report& report, const TextStyle& style) {
   if (!good && something_read) {
     render_suspects(page, report, style.top);
     render_events(page, report, style.top);
+    render_notable(page, report, style.top);
     render_faults(page, report);
     render_course(page, report);
+  } else {
+    render_notable(page, report, style.top);
   }
   render_input(page, report);
   render_warnings(page, report, style.top);

@@ -172,7 +172,7 @@ def check_answers(expect, aggregator, offline):
     expect.equal([(i["job"], i["state"], i["status"]) for i in incidents],
                  [("sample", offline["verdict"]["state"], "open")], "the incidents")
     whole = aggregator.json(f"/api/v1/incidents/{incidents[0]['id']}")
-    expect.equal(whole["report"]["schema"], "l4.report/1", "an incident holds its report")
+    expect.equal(whole["report"]["schema"], "l4.report/2", "an incident holds its report")
     figures = aggregator.get("/metrics")[1].decode()
     expect.that("l4_aggregator_jobs 1" in figures, "metrics name the job", figures[:300])
     expect.equal(aggregator.get("/api/v1/jobs/nobody/snapshot")[0], 404, "a job that is none")

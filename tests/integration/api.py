@@ -222,7 +222,7 @@ def check_commands(expect, l4, port, token, folder, incident):
     expect.that(whole.status == 0 and b"sample" in whole.stdout, "l4 incidents ID", whole)
     kept = folder / "kept.json"
     run = l4.run("incidents", incident, "--opening", "-o", "json", "--out", kept, *address)
-    expect.that(run.status == 0 and json.loads(kept.read_text())["schema"] == "l4.report/1",
+    expect.that(run.status == 0 and json.loads(kept.read_text())["schema"] == "l4.report/2",
                 "the report at the opening", run)
     run = l4.run("incidents", incident, "-o", "json", "--out", kept, *address)
     shown = l4.run("show", kept)
@@ -248,7 +248,7 @@ def check_commands(expect, l4, port, token, folder, incident):
     run = l4.run("incidents", "nothing-like-it", *address)
     expect.that(run.status == 2 and "there is no incident nothing-like-it" in run.stderr,
                 "an incident that is none", run)
-    kept.write_text(kept.read_text().replace('"l4.report/1"', '"l4.report/9"'))
+    kept.write_text(kept.read_text().replace('"l4.report/2"', '"l4.report/9"'))
     for file, said in ((kept, "schema"), (folder / "none.json", "cannot be read"),
                        (folder, "cannot be read")):
         run = l4.run("show", file)

@@ -102,7 +102,7 @@ class Reader(threading.Thread):
 
     def check(self, body):
         try:
-            if json.loads(body)["schema"] == "l4.report/1":
+            if json.loads(body)["schema"] == "l4.report/2":
                 self.whole += 1
                 return
         except (ValueError, KeyError):

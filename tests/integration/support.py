@@ -23,7 +23,8 @@ TIMEOUT_S = 600
 FAILED_STATES = {"crashed", "hung", "slow", "node_lost", "launch_failed"}
 ROLES = ("root", "direct", "consequence")
 TOP_KEYS = {"schema", "generator", "job", "verdict", "nodes", "ranks", "events", "iterations",
-            "stages", "faults", "pool", "warnings"}
+            "stages", "faults", "pool", "warnings", "notable", "advice", "clues", "evidence",
+            "read"}
 
 
 @dataclasses.dataclass
@@ -107,7 +108,7 @@ class Expectations:
 
 def misshapen(report):
     """Violations of the report's contract that the schema file cannot state."""
-    if report.get("schema") != "l4.report/1":
+    if report.get("schema") != "l4.report/2":
         yield f"schema {report.get('schema')!r}"
     missing = TOP_KEYS - set(report)
     if missing:

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <random>
 #include <string>
@@ -14,6 +17,9 @@ namespace {
 
 const TimeMs kNoon{std::chrono::sys_days{std::chrono::year{2026} / 11 / 20} +
                    std::chrono::hours{12}};
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 diagnose::IndicatingEvent event_with_everything() {
   diagnose::IndicatingEvent event;
@@ -53,6 +59,32 @@ Report full_report() {
   report.faults = {{"nccl-peer", "A peer left", "network", 0.5, "why", "do", {TemplateId{1}}}};
   report.pool = {true, 3, 412};
   report.warnings = {{"unreadable", "n2/rank9.log", "permission denied", 10}};
+  report.notable = {{"loss_not_finite",
+                     {},
+                     Rank{8},
+                     Iteration{130},
+                     {},
+                     diagnose::Printed{kNaN},
+                     diagnose::Printed{2.5e-7},
+                     71,
+                     "lm loss is NaN from iteration 130 on"}};
+  report.advice = "Replace n1.";
+  report.clues = {{"exit",
+                   "n1",
+                   Rank{8},
+                   0.5,
+                   {{diagnose::FactKind::exit, "1"}, {diagnose::FactKind::peer, "rank 9"}},
+                   "rank 8 left first"}};
+  report.evidence = {{"files", {}, diagnose::Reply::answered, 18, ""},
+                     {"files", "n2", diagnose::Reply::refused, 1, "permission denied"}};
+  report.read.files = 18;
+  report.read.understood = {1000, 0.875, 1.0, {}, {"iso"}, {"megatron"}, 3, 1};
+  report.read.sources = {{"n1/rank8.log",
+                          "n1",
+                          {100, 0.0, 1.0, 0.5, {}, {}, 3, 1},
+                          "iteration <*>",
+                          "its number rises by 1",
+                          {"12 lines are no text"}}};
   return report;
 }
 
@@ -82,7 +114,7 @@ TEST_CASE("report json: reading and writing are inverse") {
 TEST_CASE("report json: spelling") {
   const std::string json = to_json(full_report());
   const auto has = [&](std::string_view text) { return json.find(text) != std::string::npos; };
-  CHECK(json.starts_with("{\n  \"schema\": \"l4.report/1\",\n  \"generator\": {\n"));
+  CHECK(json.starts_with("{\n  \"schema\": \"l4.report/2\",\n  \"generator\": {\n"));
   CHECK(has("\"template_id\": \"00000000000000ab\""));
   CHECK(has("\"score\": 0.9877,"));
   CHECK(has("\"completeness\": 1\n"));
@@ -92,6 +124,9 @@ TEST_CASE("report json: spelling") {
   CHECK(has("\"rank_source\": null"));
   CHECK(has("\"stage\": null"));
   CHECK(has("\"ranks\": [8, 9]"));
+  CHECK(has("\"value\": \"NaN\",\n      \"usual\": 2.5e-07,"));
+  CHECK(has("\"status\": \"refused\""));
+  CHECK(has("\"iterated\": null"));
   CHECK(json.ends_with("\n}\n"));
 }
 
@@ -125,8 +160,13 @@ TEST_CASE("report json: what is wrong is named by its path") {
   const std::string json = to_json(full_report());
   CHECK(error_of("{").starts_with("$: is not JSON"));
   CHECK(error_of("[]") == "$: must be an object");
-  CHECK(error_of(replaced(json, "l4.report/1", "l4.report/2")) ==
-        "$.schema: must be \"l4.report/1\"");
+  CHECK(error_of(replaced(json, "l4.report/2", "l4.report/3")) ==
+        "$.schema: must be \"l4.report/2\" or \"l4.report/1\", not \"l4.report/3\"");
+  CHECK(error_of(replaced(json, "\"NaN\"", "\"nan\"")) ==
+        "$.notable[0].value: must be a number, \"NaN\", \"Infinity\" or \"-Infinity\", not "
+        "\"nan\"");
+  CHECK(error_of(replaced(json, "\"answered\"", "\"silent\"")) ==
+        "$.evidence[0].status: is not a word of this list: \"silent\"");
   CHECK(error_of(replaced(json, "\"lines\": 1000", "\"lines\": -1")) ==
         "$.job.lines: is out of range: -1");
   CHECK(error_of(replaced(json, "\"lines\": 1000", "\"lines\": 1.5")) ==
@@ -143,6 +183,35 @@ TEST_CASE("report json: what is wrong is named by its path") {
   CHECK(error_of(
             replaced(json, "\"begin\": \"2026-11-20T12:00:00.000Z\"", "\"begin\": \"yesterday\""))
             .starts_with("$.job.begin: must be a time"));
+}
+
+TEST_CASE("report json: a report of the version before is read, and written as one of this") {
+  std::ifstream file(L4_SOURCE_DIR "/tests/aggregator/serve/kept/version_1.json");
+  const std::string kept{std::istreambuf_iterator<char>(file), {}};
+  REQUIRE(kept.starts_with("{\n  \"schema\": \"l4.report/1\","));
+  const auto report = report_from_json(kept);
+  if (!report) FAIL(report.error().text());
+  CHECK(report->verdict.state == State::hung);
+  CHECK(report->notable.empty());
+  CHECK_FALSE(report->advice);
+  CHECK_FALSE(report->read.understood.timed);
+  const std::string written = to_json(*report);
+  CHECK(written.find("\"schema\": \"l4.report/2\"") != std::string::npos);
+  CHECK(to_json(report_from_json(written).value()) == written);
+  // A field that this version brought is unknown to the one before, and needed in this one.
+  CHECK(error_of(replaced(written, "l4.report/2", "l4.report/1")).starts_with("$.advice: is not"));
+  CHECK(error_of(replaced(kept, "l4.report/1", "l4.report/2")) == "$.notable: is missing");
+}
+
+TEST_CASE("report json: numbers as printed keep all digits, and may be none") {
+  for (const double value : {kNaN, kInfinity, -kInfinity, 0.0, -1.25e-300, 65504.0, 0.1}) {
+    Report report;
+    report.notable.resize(1);
+    report.notable[0].value = diagnose::Printed{value};
+    const auto again = report_from_json(to_json(report)).value().notable.at(0).value;
+    REQUIRE(again);
+    CHECK((again->number == value || (std::isnan(value) && std::isnan(again->number))));
+  }
 }
 
 TEST_CASE("report json: mutated text never crashes the reader") {
