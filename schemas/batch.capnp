@@ -150,6 +150,34 @@ struct ProcessFact {
   exitBy @22 :UInt8;
 }
 
+struct FigureWindow {
+  source @0 :UInt32;
+  kind @1 :UInt8;
+  name @2 :Text;
+  first @3 :Int64 = -1;
+  last @4 :Int64 = -1;
+  count @5 :UInt32;
+  notFinite @6 :UInt32;
+  run @7 :UInt32;
+  runFrom @8 :Int64 = -1;
+  least @9 :Float64;
+  median @10 :Float64;
+  most @11 :Float64;
+  final @12 :Float64;
+}
+
+struct FileReading {
+  path @0 :Text;
+  lines @1 :UInt64;
+  timed @2 :UInt64;
+  glued @3 :UInt64;
+  split @4 :UInt64;
+  format @5 :Text;
+  marker @6 :Text;
+  markerWhy @7 :Text;
+  packs @8 :Text;
+}
+
 struct Batch {
   agent @0 :Text;
   incarnation @1 :UInt64;
@@ -164,4 +192,6 @@ struct Batch {
   linesByHalf @10 :UInt64;
   job @11 :Text;
   processes @12 :List(ProcessFact);
+  figures @13 :List(FigureWindow);
+  readings @14 :List(FileReading);
 }

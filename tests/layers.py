@@ -25,6 +25,7 @@ DETECTORS = {
     "aggregator/detect/evidence": COMMON + ["aggregator/job"],
     "aggregator/detect/crash": COMMON + ["aggregator/job", "aggregator/detect/evidence"],
     "aggregator/detect/slow": COMMON + ["aggregator/job", "aggregator/detect/evidence"],
+    "aggregator/detect/figures": COMMON + ["aggregator/job"],
 }
 # Room -> what it may include. A room may always include itself. "X/file.h" allows one header only.
 ALLOWED = {

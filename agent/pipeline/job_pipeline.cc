@@ -184,6 +184,7 @@ void JobPipeline::end(LogNumber number) {
   log.stats = decoder.stats();
   log.time_format = decoder.time_format();
   log.ended = log.dirty = true;
+  note_reading(log, log.stats, log.time_format);
   if (!options_.live) log.decoder.reset();
 }
 
@@ -233,6 +234,7 @@ void JobPipeline::finish_run(LogState& log, bool last) {
     auto& segmenter = segmenters_[id.value()];
     if (!segmenter) return;  // no line came since a restart
     segmenter->finish();
+    figures_.release(id, true, batch_.figures);
     if (const auto marker = segmenter->marker();
         marker && (!log.marker || segmenter->marks() > log.marks)) {
       log.marker = marker;
@@ -252,6 +254,7 @@ segment::TemplateTraits& JobPipeline::traits_of(LocalTemplateId id, const decode
     templates_used_ = std::max(templates_used_, id.value() + 1);
     found.role = packs_->classify(record.text);
     known_packs_.insert(found.role.packs.begin(), found.role.packs.end());
+    if (!record.folded) found.figures = segment::find_figures(record.text);
     found.names_epoch = segment::epoch_in(record.text).has_value();
     for (const segment::Timer* timer : found.role.timers) {
       const auto at = static_cast<std::size_t>(std::ranges::find(timers_, timer) - timers_.begin());
@@ -299,6 +302,30 @@ void JobPipeline::ingest(LogState& log, const decode::Record& record) {
   // In a flood the miner evicts templates quickly: they are defined while it knows them.
   if (created_ > options_.drain.templates_max / kUntoldShare) define_changed();
   if (own->was_silent()) note_silent(record);
+  if (!known.figures.empty()) figures_.add(record, known, *own);
+  log.reading.note(known.role.packs);
+}
+
+/// Tells how well the lines of the log were understood, if many were read since it was last told.
+void JobPipeline::note_reading(LogState& log, const decode::Stats& stats,
+                               std::string_view time_format) {
+  if (!log.reading.is_due(stats.lines, log.ended)) return;
+  auto [marker, marks] = std::pair(log.marker, log.marks);
+  log.runs.each([&](std::size_t, SourceId id) {
+    const auto& segmenter = segmenters_[id.value()];
+    if (!segmenter || !segmenter->marker() || segmenter->marks() <= marks) return;
+    marker = segmenter->marker();
+    marks = segmenter->marks();
+  });
+  wire::FileReading reading = log.reading.told(log.file.name, stats, time_format);
+  if (marker) reading.marker = text_of(*marker);
+  batch_.readings.push_back(std::move(reading));
+}
+
+/// A template's text as it may leave the node.
+std::string JobPipeline::text_of(LocalTemplateId id) {
+  const std::string& text = miner_.at(id).text;
+  return options_.secrets == nullptr ? text : std::string(options_.secrets->apply(text, redacted_));
 }
 
 /// Remembers that lines with this outline have no parameters.
@@ -360,7 +387,7 @@ void JobPipeline::flush(Millis steady, bool all) {
   const bool something = !batch_.segments.empty() || !batch_.coverage.empty() ||
                          !batch_.warnings.empty() || !batch_.sources.empty() ||
                          !batch_.templates.empty() || !batch_.processes.empty() ||
-                         !forgotten_.empty();
+                         !batch_.figures.empty() || !batch_.readings.empty() || !forgotten_.empty();
   if (something) send();
 }
 
@@ -412,9 +439,11 @@ void JobPipeline::ship(LogState& log, Millis steady, bool all) {
     auto& segmenter = segmenters_[id.value()];
     if (!segmenter) return;
     segmenter->cut();
+    figures_.release(id, false, batch_.figures);
     if (again) define_source(log, speaker, id, true);
   });
   log.described = false;
+  if (!log.ended) note_reading(log, log.decoder->stats(), log.decoder->time_format());
   ship_segments(log);
   const decode::Progress now = log.decoder->progress();
   log.extents.cover(now.given, false, batch_);
@@ -467,9 +496,7 @@ void JobPipeline::define(LocalTemplateId id) {
   wire::TemplateDefinition definition;
   definition.id = id;
   definition.generation = found.generation;
-  definition.text = options_.secrets == nullptr
-                        ? found.text
-                        : std::string(options_.secrets->apply(found.text, redacted_));
+  definition.text = text_of(id);
   const segment::TemplateTraits& known = traits_[id];
   definition.level = known.level;
   definition.marks = segment::marks_of(known.role);
@@ -524,6 +551,7 @@ void JobPipeline::restart() {
     log->learners.clear();
     log->watch = {};
     log->records_to = 0;
+    log->reading = {};
     log->fresh = true;
     log->dirty = false;
     log->waits_since.reset();
@@ -531,6 +559,7 @@ void JobPipeline::restart() {
     log->line_since.reset();
   }
   for (auto& segmenter : segmenters_) segmenter.reset();
+  figures_.clear();
   staged_ = staged_events_ = 0;
   batch_ = {};
   name_timers();
@@ -549,6 +578,7 @@ void JobPipeline::freeze() {
   silent_ = OutlineMemo<bool>(kSilentMax);
   drop(forgotten_);
   drop(segmenters_);
+  figures_.clear();
   drop(timers_);
   drop(batch_);
 }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "agent/decode/wording.h"
+#include "agent/pipeline/figure_book.h"
 #include "agent/pipeline/forgotten_list.h"
 #include "agent/pipeline/log_state.h"
 #include "agent/pipeline/options.h"
@@ -113,6 +114,7 @@ class JobPipeline {
   void on_record(LogState& log, const decode::Record& given);
   void ingest(LogState& log, const decode::Record& record);
   void note_silent(const decode::Record& record);
+  void note_reading(LogState& log, const decode::Stats& stats, std::string_view time_format);
   segment::TemplateTraits& traits_of(LocalTemplateId id, const decode::Record& record);
   segment::Segmenter& segmenter_of(LogState& log, std::size_t speaker);
   void define_source(LogState& log, std::size_t speaker, SourceId id, bool last_run);
@@ -124,6 +126,7 @@ class JobPipeline {
   bool is_ready(LogState& log, Millis steady, bool all);
   void send();
   void define(LocalTemplateId id);
+  std::string text_of(LocalTemplateId id);
   void define_used();
   void define_changed();
   void report_forgotten();
@@ -139,6 +142,7 @@ class JobPipeline {
   std::uint32_t logs_opened_ = 0;
   std::vector<LogNumber> log_of_source_;
   std::vector<std::unique_ptr<segment::Segmenter>> segmenters_;  // by source
+  FigureBook figures_;
   TraitsTable traits_;
   OutlineMemo<bool> silent_{kSilentMax};  // outlines of lines without parameters
   std::vector<wire::Parameter> probed_;

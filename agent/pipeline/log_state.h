@@ -17,6 +17,7 @@
 #include "agent/discover/discover.h"
 #include "agent/pipeline/extents.h"
 #include "agent/pipeline/file_runs.h"
+#include "agent/pipeline/reading_state.h"
 #include "agent/pipeline/speaker_table.h"
 #include "agent/segment/iteration_learner.h"
 #include "agent/segment/run_watch.h"
@@ -48,6 +49,7 @@ struct LogState {
   std::optional<LocalTemplateId> marker;  ///< the template that marked most iterations
   std::uint64_t marks = 0;
   std::string marker_text;
+  ReadingState reading;
 
   /// Live: the state of records and segments that are not shipped yet.
   Extents extents;

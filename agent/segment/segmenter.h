@@ -90,6 +90,12 @@ class Segmenter {
 
   /// Templates that the open segment mentions.
   const std::vector<wire::EventCount>& open_events() const { return open_.events; }
+  SourceId source() const { return source_; }
+  /// The iteration that the last record belongs to; empty if none was printed yet.
+  std::optional<Iteration> iteration() const {
+    if (marks_counted_) return std::nullopt;
+    return open_.iteration ? open_.iteration : completed_;
+  }
   /// The template whose lines mark iterations, if there is one.
   std::optional<LocalTemplateId> marker() const { return marker_template_; }
   /// The number of marked iterations; 0 if they were counted by signs of progress.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "agent/segment/figures.h"
 #include "agent/segment/rule_pack.h"
 #include "common/base/ids.h"
 #include "common/base/vocabulary.h"
@@ -18,7 +19,8 @@ struct TemplateTraits {
   TemplateRole role;
   std::vector<std::uint16_t> timer_ids;  ///< ids of role.timers in batches
   Level level = Level::unknown;
-  bool names_epoch = false;  ///< its lines name the current epoch
+  std::vector<Figure> figures;  ///< numbers that its lines print
+  bool names_epoch = false;     ///< its lines name the current epoch
   std::uint64_t seen = 0;
   mutable ReadHint number_hint;               ///< where the marker's number was
   mutable std::vector<ReadHint> timer_hints;  ///< where the values of role.timers were

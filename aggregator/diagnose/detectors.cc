@@ -57,6 +57,10 @@ void weigh_exits(const Attempt& /*attempt*/, Findings& findings) {
   findings.processes = weigh_processes(findings.view, findings.stages);
 }
 
+void detect_figures(const Attempt& /*attempt*/, Findings& findings) {
+  findings.figures = detect::figures::find_changes(findings.view);
+}
+
 void detect_symptoms(const Attempt& attempt, Findings& findings) {
   if (attempt.state == State::slow)
     findings.failures = detect::slow::find_symptoms(findings.view, findings.clock,
@@ -83,6 +87,7 @@ constexpr std::array kDetectors{
     Detector{"slow", Step::seen, detect_slow},
     Detector{"stage", Step::seen, detect_stages},
     Detector{"processes", Step::seen, weigh_exits},
+    Detector{"figures", Step::compared, detect_figures},
     Detector{"symptoms", Step::compared, detect_symptoms},
     Detector{"spatial", Step::compared, compare_nodes},
     Detector{"temporal", Step::compared, compare_sequences},

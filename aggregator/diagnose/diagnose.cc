@@ -6,9 +6,11 @@
 
 #include "aggregator/diagnose/attendance.h"
 #include "aggregator/diagnose/detectors.h"
+#include "aggregator/diagnose/notable.h"
 #include "aggregator/diagnose/paper.h"
 #include "aggregator/diagnose/place_fault.h"
 #include "aggregator/diagnose/pool.h"
+#include "aggregator/diagnose/read_summary.h"
 #include "aggregator/diagnose/report_builder.h"
 #include "aggregator/diagnose/summary.h"
 #include "aggregator/diagnose/suspects.h"
@@ -180,6 +182,9 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   report.pool = {pool.runs > 0, pool.runs, hints.events_dropped};
   L4_CHECK(findings.temporal, "no detector compared the iterations of attempt {}", attempt);
   report.warnings = warnings_of(attempts, findings.temporal->left_out);
+  report.notable = notable_of(findings);
+  if (live == nullptr) report.evidence = asked_files(state);
+  report.read = summarise_reading(state);
   report.verdict.summary = summarise(report);
   if (waited_for_nodes(report)) report_attendance(view, report);
   return diagnosis;

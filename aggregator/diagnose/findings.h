@@ -7,8 +7,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "aggregator/detect/evidence/failure_event.h"
+#include "aggregator/detect/figures/figures.h"
 #include "aggregator/detect/hang/silence.h"
 #include "aggregator/detect/slow/slowdown.h"
 #include "aggregator/detect/spatial/spatial.h"
@@ -39,6 +41,7 @@ struct Findings {
   ProcessEvidence processes = {};
 
   // Results of the step `compared`; empty until the state is decided.
+  std::vector<detect::figures::Change> figures = {};
   std::optional<detect::spatial::SpatialResult> spatial = {};
   std::optional<detect::temporal::TemporalFindings> temporal = {};
   IterationSequences sequences = {};  ///< what `temporal` compared

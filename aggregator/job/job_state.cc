@@ -39,6 +39,12 @@ void persist_agent(Archive& archive, State& agent, const TuplePool& tuples) {
   });
   archive.map(agent.files, 9, [&](auto& key) { archive.word(key); }, number);
   archive.part(agent.processes);
+  const auto text = [&](auto& name) { archive(name); };
+  archive.map(agent.readings, 9, text, [&](auto& reading, const std::string& path) {
+    archive(reading.lines, reading.timed, reading.glued, reading.split, reading.format,
+            reading.marker, reading.marker_why, reading.packs);
+    if constexpr (Archive::kLoads) reading.path = path;
+  });
 }
 
 }  // namespace
@@ -60,6 +66,22 @@ std::size_t JobState::iterations_kept() const {
   const std::size_t most = std::min(wanted, Stream::kIterationsMax);
   return std::clamp(limits_.iterations / sources, Stream::kIterationsLeast,
                     std::max(most, Stream::kIterationsLeast));
+}
+
+std::size_t JobState::windows_kept() const {
+  constexpr std::size_t kFew = 256;  // sources
+  return sources_ > kFew ? FigureTable::kWindowsLeast : FigureTable::kWindowsMax;
+}
+
+/// Windows of sources that are not known any more are dropped.
+void JobState::apply_figures(AgentSlice& agent, const wire::Batch& batch) const {
+  for (const wire::FigureWindow& window : batch.figures)
+    if (const auto stream = agent.streams.find(window.source.value());
+        stream != agent.streams.end())
+      stream->second.figures.add(window, windows_kept());
+  for (const wire::FileReading& reading : batch.readings)
+    if (agent.readings.size() < kReadingsMax || agent.readings.contains(reading.path))
+      agent.readings.insert_or_assign(reading.path, reading);
 }
 
 void JobState::note(std::vector<wire::Warning> warnings) {
@@ -146,6 +168,7 @@ Result<void> JobState::apply(const wire::Batch& batch) {
                                                             segment.source.value())});
     stream->second.apply(segment, agent.sequences, tuples_, iterations_kept());
   }
+  apply_figures(agent, batch);
   if (agent.sequences.elements() > limits_.sequence_events)
     for (auto& [id, stream] : agent.streams) stream.forget_old_sequences(agent.sequences);
   lines_by_half_ += batch.lines_by_half;

@@ -31,13 +31,17 @@ struct AgentSlice {
   std::uint32_t sources_end = 0;                ///< every id below was defined at some time
   std::map<std::uint32_t, std::uint8_t> marks;  // by local template
   SequencePool sequences;
-  std::vector<wire::TimerName> timers;         // by id
-  std::map<std::uint64_t, std::size_t> files;  ///< index into coverage(), by FileId::key
-  ProcessTable processes;                      ///< live only
+  std::vector<wire::TimerName> timers;                // by id
+  std::map<std::uint64_t, std::size_t> files;         ///< index into coverage(), by FileId::key
+  ProcessTable processes;                             ///< live only
+  std::map<std::string, wire::FileReading> readings;  ///< by path, at most kReadingsMax
 };
 
 /// How many of the newest runs of a file are kept.
 inline constexpr std::uint32_t kRunsKept = 32;
+
+/// Files of an agent of which is kept how well they were understood.
+inline constexpr std::size_t kReadingsMax = 4096;
 
 /// Bounds of one agent's slice of a job. Beyond them the oldest is dropped first.
 struct Limits {
@@ -90,6 +94,8 @@ class JobState {
   void define(AgentSlice& agent, const wire::SourceDefinition& source);
   void drop(AgentSlice& agent, const std::vector<std::uint32_t>& sources);
   std::size_t iterations_kept() const;
+  std::size_t windows_kept() const;
+  void apply_figures(AgentSlice& agent, const wire::Batch& batch) const;
   void cover(AgentSlice& agent, const wire::Coverage& coverage);
   void forget(AgentSlice& agent, const std::vector<LocalTemplateId>& ids);
 

@@ -125,9 +125,13 @@ void Lineage::define(AgentNames& agent, wire::TimerName& timer) {
   agent.by_timer[key] = timer.timer;
 }
 
+SourceId Lineage::resolve(const AgentNames& agent, SourceId id) {
+  const auto source = agent.sources.find(id.value());
+  return SourceId{source == agent.sources.end() ? kNobody : source->second};
+}
+
 void Lineage::rename(AgentNames& agent, wire::Segment& segment) {
-  const auto source = agent.sources.find(segment.source.value());
-  segment.source = SourceId{source == agent.sources.end() ? kNobody : source->second};
+  segment.source = resolve(agent, segment.source);
   for (wire::EventCount& event : segment.events) event.id = resolve(agent, event.id);
   for (wire::Run& run : segment.order) run.id = resolve(agent, run.id);
   for (wire::ParameterTuple& tuple : segment.parameters) tuple.id = resolve(agent, tuple.id);
@@ -165,6 +169,8 @@ void Lineage::translate(wire::Batch& batch) {
                 [&](wire::TemplateDefinition& definition) { return !define(agent, definition); });
   if (!agent.first)
     for (wire::Segment& segment : batch.segments) rename(agent, segment);
+  if (!agent.first)
+    for (wire::FigureWindow& window : batch.figures) window.source = resolve(agent, window.source);
   forget(agent, batch.forgotten);
 }
 

@@ -70,6 +70,7 @@ class Lineage {
   static void define(AgentNames& agent, wire::SourceDefinition& source);
   static void define(AgentNames& agent, wire::TimerName& timer);
   static LocalTemplateId resolve(AgentNames& agent, LocalTemplateId id);
+  static SourceId resolve(const AgentNames& agent, SourceId id);
   static void rename(AgentNames& agent, wire::Segment& segment);
   static void forget(AgentNames& agent, std::vector<LocalTemplateId>& ids);
   template <class Archive, class State>

@@ -151,6 +151,7 @@ void Stream::apply_events(const wire::Segment& segment) {
     keep_latest(stats.last_time, newest);
     stats.last_iteration = iteration;
     lines += event.count;
+    if (segment.iteration && !segment.counted) iterated += event.count;
   }
 }
 
@@ -299,7 +300,8 @@ void Stream::persist(Archive& archive, Self& self, const SequencePool* sequences
   times.optional(self.end);
   times.optional(self.arrival);
   archive(self.last_line, self.timed_last_line, self.tail_line, self.last_completed_line,
-          self.lines, self.dropped_iterations, self.counted);
+          self.lines, self.dropped_iterations, self.counted, self.iterated);
+  archive.part(self.figures);
 }
 
 void Stream::save(ByteWriter& out) const {

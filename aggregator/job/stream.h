@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "aggregator/job/event_table.h"
+#include "aggregator/job/figure_table.h"
 #include "aggregator/job/packed_timers.h"
 #include "aggregator/job/sequence_pool.h"
 #include "aggregator/job/tuple_pool.h"
@@ -69,7 +70,9 @@ struct Stream {
   std::uint64_t last_completed_line = 0;  ///< last line that completed an iteration
   std::uint64_t lines = 0;
   std::uint64_t dropped_iterations = 0;
-  bool counted = false;  ///< iterations are counted, not printed
+  bool counted = false;        ///< iterations are counted, not printed
+  std::uint64_t iterated = 0;  ///< records that belong to an iteration
+  FigureTable figures;
 
   void apply(const wire::Segment& segment, SequencePool& sequences, TuplePool& tuples,
              std::size_t iterations_kept = kIterationsMax);

@@ -201,6 +201,24 @@ void render_warnings(Page& page, const Report& report, std::size_t top) {
   page.facts(rest);
 }
 
+/// Where few lines could be understood: what a reader should know of all that is said here.
+void render_understood(Page& page, const Report& report) {
+  constexpr double kLow = 0.5;
+  const auto& all = report.read.understood;
+  std::vector<std::string> low;
+  const auto add = [&](const std::optional<double>& share, std::string_view what) {
+    if (!share || *share >= kLow) return;
+    low.push_back(*share > 0 ? fmt::format("{} of the lines have {}", percent(*share), what)
+                             : fmt::format("no line has {}", what));
+  };
+  add(all.timed, "a time");
+  add(all.ranked, "a rank");
+  if (!report.verdict.iteration) add(all.iterated, "an iteration");
+  if (low.empty()) return;
+  page.label("unclear");
+  page.facts(low, 0, Tone::uneasy);
+}
+
 /// The limits of this report: what it could not read or compare.
 void render_unknown(Page& page, const Report& report) {
   const auto& verdict = report.verdict;
@@ -242,6 +260,7 @@ std::string to_text(const Report& report, const TextStyle& style) {
     render_notable(page, report, style.top);
   }
   render_input(page, report);
+  if (something_read) render_understood(page, report);
   render_warnings(page, report, style.top);
   if (something_read) render_unknown(page, report);
   return page.release();

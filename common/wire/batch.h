@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "common/wire/figures.h"
+#include "common/wire/file_reading.h"
 #include "common/wire/process_fact.h"
 #include "common/wire/segment.h"
 
@@ -60,6 +62,8 @@ struct Batch {
   std::vector<Warning> warnings;
   std::vector<LocalTemplateId> forgotten;  ///< dropped after the segments; never used again
   std::vector<ProcessFact> processes;      ///< new or changed since the last batch
+  std::vector<FigureWindow> figures;       ///< of sources that are defined
+  std::vector<FileReading> readings;       ///< new, or changed much since they were last sent
   std::uint64_t lines_by_half = 0;  ///< lines of a flood that were grouped by half their words
   bool operator==(const Batch&) const = default;
 };

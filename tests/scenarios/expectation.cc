@@ -189,6 +189,30 @@ Made iteration(Words& words) {
   };
 }
 
+/// "notable \"NaN from iteration 30\"": a part of the text of a notice.
+Made notable(Words& words) {
+  const std::string part = words.next();
+  if (part.empty()) return bad("notable what?");
+  return [part](const Report& report) {
+    const auto at = place(report.notable, [&](const auto& notable) {
+      return notable.text.find(part) != std::string::npos;
+    });
+    std::string is = fmt::format("there are {} notices", report.notable.size());
+    for (const auto& notable : report.notable) is += "\n    " + notable.text;
+    return wrong_unless(at < report.notable.size(), is);
+  };
+}
+
+/// "nothing notable"
+Made nothing(Words& words) {
+  if (!words.take("notable")) return bad("nothing of what? notable");
+  return [](const Report& report) {
+    std::string is = fmt::format("there are {} notices", report.notable.size());
+    for (const auto& notable : report.notable) is += "\n    " + notable.text;
+    return wrong_unless(report.notable.empty(), is);
+  };
+}
+
 /// "listed iteration 47": among the iterations that differ from their neighbours.
 Made listed(Words& words) {
   if (!words.take("iteration")) return bad("listed what? iteration");
@@ -346,6 +370,8 @@ Result<Expectation> read_expectation(const std::vector<Word>& all) {
       {"dropped", dropped},
       {"fault", fault},
       {"summary", summary},
+      {"notable", notable},
+      {"nothing", nothing},
       {"event", [](Words& words) { return event(words, true); }}};
   Words words(all);
   const std::string kind = words.next();

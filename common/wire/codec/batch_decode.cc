@@ -152,6 +152,13 @@ class BatchDecoder {
   Coverage coverage(schema::Coverage::Reader in);
   Warning warning(schema::Warning::Reader in);
   ProcessFact process(schema::ProcessFact::Reader in);
+  FigureWindow figure_window(schema::FigureWindow::Reader in);
+  FileReading reading(schema::FileReading::Reader in);
+
+  std::optional<Iteration> iteration(std::string_view field, std::int64_t value) {
+    const auto known = number(field, value);
+    return known ? std::optional(Iteration{*known}) : std::nullopt;
+  }
 
   template <class In>
   std::string short_text(std::string_view field, const In& in,
@@ -350,6 +357,47 @@ ProcessFact BatchDecoder::process(schema::ProcessFact::Reader in) {
   return out;
 }
 
+FigureWindow BatchDecoder::figure_window(schema::FigureWindow::Reader in) {
+  FigureWindow out;
+  out.source = SourceId{in.getSource()};
+  out.kind = word("kind", in.getKind(), FigureKind::rate);
+  out.name = short_text("name", in, &schema::FigureWindow::Reader::getName, kFigureNameBytesMax);
+  out.first = iteration("first", in.getFirst());
+  out.last = iteration("last", in.getLast());
+  out.count = in.getCount();
+  out.not_finite = in.getNotFinite();
+  out.run = in.getRun();
+  place_.field("count");
+  require(out.count > 0 && out.not_finite <= out.count && out.run <= out.count,
+          "counts contradict each other");
+  out.run_from = iteration("run_from", in.getRunFrom());
+  out.least = in.getLeast();
+  out.median = in.getMedian();
+  out.most = in.getMost();
+  place_.field("median");
+  require(std::isfinite(out.least) && std::isfinite(out.median) && std::isfinite(out.most),
+          "not a number");
+  out.final = in.getFinal();
+  return out;
+}
+
+FileReading BatchDecoder::reading(schema::FileReading::Reader in) {
+  using In = schema::FileReading::Reader;
+  FileReading out;
+  out.path = short_text("path", in, &In::getPath, kReadingTextBytesMax);
+  out.lines = in.getLines();
+  out.timed = in.getTimed();
+  out.glued = in.getGlued();
+  out.split = in.getSplit();
+  place_.field("timed");
+  require(out.timed <= out.lines, "more lines have a time than there are");
+  out.format = short_text("format", in, &In::getFormat, kReadingTextBytesMax);
+  out.marker = short_text("marker", in, &In::getMarker, kReadingTextBytesMax);
+  out.marker_why = short_text("marker_why", in, &In::getMarkerWhy, kReadingTextBytesMax);
+  out.packs = short_text("packs", in, &In::getPacks, kReadingTextBytesMax);
+  return out;
+}
+
 void BatchDecoder::batch(schema::Batch::Reader in, Batch& out) {
   using In = schema::Batch::Reader;
   out.agent = text("agent", in, &In::getAgent);
@@ -363,6 +411,8 @@ void BatchDecoder::batch(schema::Batch::Reader in, Batch& out) {
   each("coverage", in, &In::getCoverage, &BatchDecoder::coverage, out.coverage);
   each("warnings", in, &In::getWarnings, &BatchDecoder::warning, out.warnings);
   each("processes", in, &In::getProcesses, &BatchDecoder::process, out.processes);
+  each("figures", in, &In::getFigures, &BatchDecoder::figure_window, out.figures);
+  each("readings", in, &In::getReadings, &BatchDecoder::reading, out.readings);
   out.forgotten = template_ids(in.getForgotten());
   out.lines_by_half = in.getLinesByHalf();
 }

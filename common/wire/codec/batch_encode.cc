@@ -53,7 +53,9 @@ std::size_t words_of_batch(const Batch& batch) {
       words_of_list<schema::Segment>(batch.segments) +
       words_of_list<schema::Coverage>(batch.coverage) +
       words_of_list<schema::Warning>(batch.warnings) + (batch.forgotten.size() + 1) / 2 +
-      words_of_list<schema::ProcessFact>(batch.processes);
+      words_of_list<schema::ProcessFact>(batch.processes) +
+      words_of_list<schema::FigureWindow>(batch.figures) +
+      words_of_list<schema::FileReading>(batch.readings);
   for (const auto& source : batch.sources)
     words += words_of_text(source.path) + words_of_text(source.node);
   for (const auto& definition : batch.templates)
@@ -69,6 +71,11 @@ std::size_t words_of_batch(const Batch& batch) {
   for (const auto& fact : batch.processes)
     words += words_of_text(fact.boot_id) + words_of_text(fact.command) + words_of_text(fact.node) +
              words_of_text(fact.job);
+  for (const auto& window : batch.figures) words += words_of_text(window.name);
+  for (const auto& reading : batch.readings)
+    words += words_of_text(reading.path) + words_of_text(reading.format) +
+             words_of_text(reading.marker) + words_of_text(reading.marker_why) +
+             words_of_text(reading.packs);
   return words;
 }
 
@@ -141,6 +148,8 @@ void put(schema::Segment::Builder out, const Segment& value);
 void put(schema::Coverage::Builder out, const Coverage& value);
 void put(schema::Warning::Builder out, const Warning& value);
 void put(schema::ProcessFact::Builder out, const ProcessFact& value);
+void put(schema::FigureWindow::Builder out, const FigureWindow& value);
+void put(schema::FileReading::Builder out, const FileReading& value);
 
 /// An absent list stays a null pointer: it costs nothing on the wire.
 template <class T, class Init>
@@ -295,6 +304,35 @@ void put(schema::ProcessFact::Builder out, const ProcessFact& fact) {
   out.setExitBy(static_cast<std::uint8_t>(fact.exit.by));
 }
 
+void put(schema::FigureWindow::Builder out, const FigureWindow& window) {
+  out.setSource(window.source.value());
+  out.setKind(static_cast<std::uint8_t>(window.kind));
+  put_text(out, &schema::FigureWindow::Builder::setName, window.name);
+  out.setFirst(or_none(window.first));
+  out.setLast(or_none(window.last));
+  out.setCount(window.count);
+  out.setNotFinite(window.not_finite);
+  out.setRun(window.run);
+  out.setRunFrom(or_none(window.run_from));
+  out.setLeast(window.least);
+  out.setMedian(window.median);
+  out.setMost(window.most);
+  out.setFinal(window.final);
+}
+
+void put(schema::FileReading::Builder out, const FileReading& reading) {
+  using Out = schema::FileReading::Builder;
+  put_text(out, &Out::setPath, reading.path);
+  out.setLines(reading.lines);
+  out.setTimed(reading.timed);
+  out.setGlued(reading.glued);
+  out.setSplit(reading.split);
+  put_text(out, &Out::setFormat, reading.format);
+  put_text(out, &Out::setMarker, reading.marker);
+  put_text(out, &Out::setMarkerWhy, reading.marker_why);
+  put_text(out, &Out::setPacks, reading.packs);
+}
+
 }  // namespace
 
 Bytes encode(const Batch& batch) {
@@ -315,6 +353,8 @@ Bytes encode(const Batch& batch) {
     for (capnp::uint i = 0; i < forgotten.size(); ++i) forgotten.set(i, batch.forgotten[i].value());
   }
   put_list(batch.processes, [&](auto size) { return out.initProcesses(size); });
+  put_list(batch.figures, [&](auto size) { return out.initFigures(size); });
+  put_list(batch.readings, [&](auto size) { return out.initReadings(size); });
   out.setLinesByHalf(batch.lines_by_half);
   return builder.finish();
 }

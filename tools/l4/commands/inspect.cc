@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <set>
 #include <string_view>
 #include <thread>
 
+#include "aggregator/diagnose/read_summary.h"
 #include "offline/inputs.h"
 #include "offline/offline.h"
 #include "offline/settings.h"
@@ -26,13 +28,21 @@ Survey survey_of(const offline::Job& job) {
   for (const auto& [name, agent] : job.state->agents())
     for (const auto& [id, stream] : agent.streams)
       kinds.try_emplace(stream.source.path, stream.source.kind);
+  std::map<std::string, diagnose::SourceRead> read;
+  diagnose::ReadSummary summary =
+      diagnose::summarise_reading(*job.state, std::numeric_limits<std::size_t>::max());
+  for (diagnose::SourceRead& source : summary.sources)
+    read.try_emplace(source.file, std::move(source));
   Survey survey;
+  survey.all = std::move(summary.understood);
   survey.job = job.state->id();
   for (const auto& agent : job.agents)
     for (agent::FileFacts& facts : agent->facts()) {
       const auto kind = kinds.find(facts.name);
-      survey.files.push_back(
-          {std::move(facts), kind == kinds.end() ? wire::SourceKind::other : kind->second});
+      auto& source = read[facts.name];
+      survey.files.push_back({std::move(facts),
+                              kind == kinds.end() ? wire::SourceKind::other : kind->second,
+                              std::move(source)});
     }
   std::ranges::sort(survey.files, {}, [](const SurveyedFile& file) { return file.facts.name; });
   std::set<std::string> frameworks;
@@ -47,8 +57,10 @@ Survey survey_of(const offline::Job& job) {
 
 const char* const kInspectFooter =
     R"(For each file: its node, what kind of log it is, its ranks and lines, the format of its
-times and how many lines have one, and the line that marks an iteration. Use it where a
-report names wrong nodes or ranks, and see --layout.
+times and how many lines have one, and the line that marks an iteration. Below the table
+stands why that line was taken, and what could not be used. With -o json each file also has
+its shares of lines with a rank and in an iteration. Use it where a report names wrong nodes
+or ranks, and see --layout.
 
 Exit status:
   0   here it is; warnings tell of input that could not be read

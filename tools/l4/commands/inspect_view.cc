@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -139,6 +141,26 @@ Totals total(const Survey& survey) {
   return totals;
 }
 
+/// What is odd about a file, or was decided about it; empty if there is nothing to say.
+std::string remarks_on(const SurveyedFile& file) {
+  const diagnose::SourceRead& read = file.read;
+  std::vector<std::string> remarks;
+  if (read.understood.glued > 0)
+    remarks.push_back(
+        fmt::format("{} lines stood behind other text", grouped(read.understood.glued)));
+  if (read.understood.split > 0)
+    remarks.push_back(
+        fmt::format("{} lines were joined from several", grouped(read.understood.split)));
+  if (read.marker_why) remarks.push_back("iterations: " + *read.marker_why);
+  remarks.insert(remarks.end(), read.unused.begin(), read.unused.end());
+  return fmt::format("{}", fmt::join(remarks, "; "));
+}
+
+std::string share(std::optional<double> of_lines) {
+  return of_lines ? percent(static_cast<std::uint64_t>(std::ceil(*of_lines * 1e6)), 1'000'000)
+                  : "-";
+}
+
 std::string counted(std::size_t number, std::string_view what) {
   return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
 }
@@ -161,6 +183,17 @@ std::string to_text(const Survey& survey, std::size_t width) {
                       counted(survey.files.size(), "file"), counted(totals.nodes.size(), "node"),
                       counted(totals.ranks.size(), "rank"), counted(totals.lines, "line"),
                       percent(totals.timed, totals.lines));
+  text += fmt::format("with a rank {}, in an iteration {}\n", share(survey.all.ranked),
+                      share(survey.all.iterated));
+  constexpr std::size_t kRemarksMax = 20;
+  std::size_t remarked = 0;
+  for (const SurveyedFile& file : survey.files) {
+    const std::string remarks = remarks_on(file);
+    if (remarks.empty() || ++remarked > kRemarksMax) continue;
+    text += serve::cut(serve::harmless(fmt::format("{}: {}", file.facts.name, remarks)), width * 2);
+    text += '\n';
+  }
+  if (remarked > kRemarksMax) text += fmt::format("and {} more files\n", remarked - kRemarksMax);
   text += survey.frameworks.empty()
               ? "frameworks: none recognised\n"
               : fmt::format("frameworks: {}\n", fmt::join(survey.frameworks, ", "));
@@ -178,9 +211,18 @@ std::string to_text(const Survey& survey, std::size_t width) {
 std::string to_json(const Survey& survey) {
   using serve::JsonValue;
   using Members = JsonValue::Members;
+  const auto share_or_null = [](std::optional<double> of_lines) {
+    return of_lines ? JsonValue(*of_lines) : JsonValue();
+  };
+  const auto texts = [](const std::vector<std::string>& list) {
+    JsonValue::List all;
+    for (const std::string& text : list) all.emplace_back(text);
+    return all;
+  };
   JsonValue::List files;
   for (const SurveyedFile& file : survey.files) {
     const agent::FileFacts& facts = file.facts;
+    const diagnose::SourceRead& read = file.read;
     JsonValue::List ranks;
     for (const Rank rank : facts.ranks) ranks.emplace_back(rank.value());
     const auto text_or_null = [](const std::string& text) {
@@ -196,7 +238,14 @@ std::string to_json(const Survey& survey) {
                                {"lines_with_time", facts.lines_with_time},
                                {"lines_with_rank", facts.lines_with_rank},
                                {"time_format", text_or_null(facts.time_format)},
-                               {"iteration_marker", text_or_null(facts.iteration_marker)}});
+                               {"iteration_marker", text_or_null(facts.iteration_marker)},
+                               {"iteration_marker_why", text_or_null(read.marker_why.value_or(""))},
+                               {"ranked", share_or_null(read.understood.ranked)},
+                               {"iterated", share_or_null(read.understood.iterated)},
+                               {"packs", texts(read.understood.packs)},
+                               {"lines_glued", read.understood.glued},
+                               {"lines_split", read.understood.split},
+                               {"unused", texts(read.unused)}});
   }
   JsonValue::List warnings;
   for (const wire::Warning& warning : survey.warnings)
@@ -212,6 +261,8 @@ std::string to_json(const Survey& survey) {
                                         {"ranks", totals.ranks.size()},
                                         {"lines", totals.lines},
                                         {"lines_with_time", totals.timed},
+                                        {"ranked", share_or_null(survey.all.ranked)},
+                                        {"iterated", share_or_null(survey.all.iterated)},
                                         {"frameworks", survey.frameworks}}},
                     {"files", files},
                     {"warnings", warnings}};

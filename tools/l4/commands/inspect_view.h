@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/node_agent.h"
+#include "aggregator/diagnose/report.h"
 #include "common/wire/batch.h"
 
 namespace l4::commands {
@@ -16,11 +17,13 @@ namespace l4::commands {
 struct SurveyedFile {
   agent::FileFacts facts;
   wire::SourceKind kind = wire::SourceKind::other;
+  diagnose::SourceRead read;  ///< as the report has it
 };
 
 struct Survey {
   std::string job;
   std::vector<SurveyedFile> files;
+  diagnose::Understood all;             ///< over all files
   std::vector<std::string> frameworks;  ///< names of the rule packs that knew a line
   std::vector<wire::Warning> warnings;
 };

@@ -6,9 +6,12 @@
 #include <chrono>
 #include <iostream>
 #include <optional>
+#include <set>
+#include <string>
 #include <thread>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "aggregator/serve/json_value.h"
 #include "aggregator/serve/report_json.h"
@@ -50,14 +53,23 @@ int exit_of(const WatchOptions& options, const diagnose::Report& report) {
                                                                 : terminal::kDone;
 }
 
-/// Prints each change of the verdict, until the job is over or the reader goes away.
+std::vector<std::string> kinds_of(const std::vector<diagnose::Notable>& notable) {
+  std::vector<std::string> kinds;
+  for (const diagnose::Notable& one : notable) kinds.push_back(one.kind);
+  return kinds;
+}
+
+/// Prints each change of the verdict and of what is notable, until the job is over or the reader
+/// goes away.
 int watch_by_lines(const WatchOptions& options, const ask::Aggregator& asked,
                    Latest<diagnose::Report> latest) {
-  using News = std::tuple<State, std::optional<TimeMs>, std::string>;
+  using News = std::tuple<State, std::optional<TimeMs>, std::string, std::vector<std::string>>;
   std::optional<News> written_last;
+  std::set<std::string> noted;
   for (;;) {
     const diagnose::Verdict& verdict = latest.content.verdict;
-    const News news{verdict.state, verdict.since, verdict.summary};
+    const News news{verdict.state, verdict.since, verdict.summary,
+                    kinds_of(latest.content.notable)};
     if (!latest.failed && written_last != news) {
       written_last = news;
       if (options.format == "json") {
@@ -68,6 +80,11 @@ int watch_by_lines(const WatchOptions& options, const ask::Aggregator& asked,
                                                  name(verdict.state), verdict.summary))
                   << '\n';
       }
+      for (const diagnose::Notable& notable : latest.content.notable)
+        if (options.format != "json" && noted.insert(notable.text).second)
+          std::cout << serve::harmless(fmt::format("{} {} notable: {}", to_rfc3339(latest.at),
+                                                   options.job, notable.text))
+                    << '\n';
       if (const int written = terminal::finish_output(kWatchProgram); written != terminal::kDone)
         return written;
       if (options.until_over && is_over(verdict.state)) return exit_of(options, latest.content);
@@ -81,7 +98,7 @@ int watch_by_lines(const WatchOptions& options, const ask::Aggregator& asked,
 
 const char* const kWatchFooter =
     R"(q or Ctrl-C ends it. Where standard output is no terminal, a line is written each time the
-verdict changes; with --format json that line is the whole report.
+verdict or what is notable changes; with --format json that line is the whole report.
 
 Examples:
   l4 watch job-4711

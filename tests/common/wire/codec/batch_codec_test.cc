@@ -121,6 +121,30 @@ TEST_CASE("codec: an error names the field") {
   CHECK(refused(batch) == "templates[0].skeletons");
 }
 
+TEST_CASE("batch: windows of numbers that cannot be are refused with their place") {
+  const auto refused_with = [](auto change) {
+    Batch batch;
+    batch.figures.resize(2);
+    for (FigureWindow& window : batch.figures) window.count = 3;
+    change(batch.figures[1]);
+    const auto read = decode(encode(batch));
+    return read ? std::string() : read.error().where;
+  };
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  CHECK(refused_with([](FigureWindow&) {}).empty());
+  CHECK(refused_with([](FigureWindow& w) { w.final = kNone; }).empty());
+  CHECK(refused_with([](FigureWindow& w) { w.median = kNone; }) == "figures[1].median");
+  CHECK(refused_with([](FigureWindow& w) { w.not_finite = 4; }) == "figures[1].count");
+  CHECK(refused_with([](FigureWindow& w) { w.run = 4; }) == "figures[1].count");
+  CHECK(refused_with([](FigureWindow& w) { w.count = 0; }) == "figures[1].count");
+  CHECK(refused_with([](FigureWindow& w) { w.name.assign(kFigureNameBytesMax + 1, 'n'); }) ==
+        "figures[1].name");
+  Batch batch;
+  batch.readings.resize(1);
+  batch.readings[0].timed = 1;
+  CHECK(decode(encode(batch)).error().where == "readings[0].timed");
+}
+
 TEST_CASE("codec: a process that cannot be is refused by its field") {
   Batch batch;
   batch.processes.resize(2);

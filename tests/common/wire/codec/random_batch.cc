@@ -42,6 +42,13 @@ class Maker {
     fill(batch.forgotten, below(20) == 0 ? 1000 : 9,
          [&] { return LocalTemplateId{number<std::uint32_t>()}; });
     fill(batch.processes, 4, [&] { return process(); });
+    fill(batch.figures, 4, [&] { return figure_window(); });
+    fill(batch.readings, 3, [&] {
+      const auto [timed, lines] = std::minmax({number<std::uint64_t>(), number<std::uint64_t>()});
+      return FileReading{
+          text(60), lines,    timed,   number<std::uint64_t>(), number<std::uint64_t>(), text(9),
+          text(90), text(90), text(20)};
+    });
     batch.lines_by_half = number<std::uint64_t>();
     return batch;
   }
@@ -164,6 +171,24 @@ class Maker {
     fill(tuple.values, 4,
          [&] { return Parameter{word(ParameterKind::duration_ms), text(kParameterBytesMax)}; });
     return tuple;
+  }
+
+  FigureWindow figure_window() {
+    FigureWindow window;
+    window.source = SourceId{number<std::uint32_t>()};
+    window.kind = word(FigureKind::rate);
+    window.name = text(kFigureNameBytesMax);
+    if (below(2)) window.first = Iteration{number<std::int64_t>()};
+    window.last = window.first;
+    window.run_from = window.first;
+    window.count = static_cast<std::uint32_t>(1 + below(1000));
+    window.not_finite = static_cast<std::uint32_t>(below(window.count + 1));
+    window.run = static_cast<std::uint32_t>(below(window.count + 1));
+    window.least = -static_cast<double>(below(1000)) / 64.0;
+    window.median = 0.5;
+    window.most = std::numeric_limits<double>::max();
+    window.final = below(2) ? std::numeric_limits<double>::infinity() : 3.25;
+    return window;
   }
 
   Segment segment() {

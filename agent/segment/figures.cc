@@ -1,0 +1,243 @@
+#include "agent/segment/figures.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "common/base/ascii.h"
+
+namespace l4::segment {
+namespace {
+
+using Kind = wire::FigureKind;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// Longer tails come first. The first row whose tail ends a name gives its kind.
+constexpr std::array kForms{
+    FigureForm{Kind::loss_scale, "loss scale", "lm loss: 8.9E+00 | loss scale: 65536.0 | grad",
+               "loss scale", 65536},
+    FigureForm{Kind::loss_scale, "loss scale to",
+               "Gradient overflow. Skipping step, reducing loss scale to 4.5e-171", "loss scale",
+               4.5e-171},
+    FigureForm{Kind::loss_scale, "loss scaler", "step 5 loss_scaler=1024", "loss_scaler", 1024},
+    FigureForm{Kind::loss_scale, "grad scale", "iter 7, grad_scale: 32768.0", "grad_scale", 32768},
+    FigureForm{Kind::loss, "loss", "{'train_loss': 2.25, 'epoch': 1.0}", "train_loss", 2.25},
+    FigureForm{Kind::gradient_norm, "grad norm", "| loss scale: 1.0 | grad norm: 0.513 |",
+               "grad norm", 0.513},
+    FigureForm{Kind::gradient_norm, "gradient norm", "step 3: gradient norm = inf", "gradient norm",
+               std::numeric_limits<double>::infinity()},
+    FigureForm{Kind::gradient_norm, "g norm", "loss=7.1, gnorm=nan, clip=0", "gnorm", kNaN},
+    FigureForm{Kind::gradient_norm, "global norm", "loss_scale: 1.0, global_norm: [3.5],",
+               "global_norm", 3.5},
+    FigureForm{Kind::rate, "tokens/s", "step 10 tokens/s: 51200.5", "tokens/s", 51200.5},
+    FigureForm{Kind::rate, "tokens/sec", "tokens/sec=1200", "tokens/sec", 1200},
+    FigureForm{Kind::rate, "tokens per second", "tokens per second: 900", "tokens per second", 900},
+    FigureForm{Kind::rate, "tok/s", "loss: 2.5 | tok/s 2048", "tok/s", 2048},
+    FigureForm{Kind::rate, "tok/sec", "dt: 4.93ms | tok/sec: 25,975 | mfu: 0.00", "tok/sec", 25975},
+    FigureForm{Kind::rate, "samples/s", "samples/s=3.25", "samples/s", 3.25},
+    FigureForm{Kind::rate, "samples/sec", "iter time (s): 1.2 samples/sec: 213.3", "samples/sec",
+               213.3},
+    FigureForm{Kind::rate, "samples per second", "samples per second: 12.5", "samples per second",
+               12.5},
+    FigureForm{Kind::rate, "tps", "loss: 8.1  memory: 10GiB  tps: 3,504", "tps", 3504},
+    FigureForm{Kind::rate, "wps", "loss=9.1|ppl=550|wps=12000", "wps", 12000},
+    FigureForm{Kind::rate, "tflops", "tflops: 131.5  mfu: 42 %", "tflops", 131.5},
+    FigureForm{Kind::rate, "throughput", "\"throughput\": 512.25}", "throughput", 512.25},
+    FigureForm{Kind::rate, "throughput per npu", "train_throughput_per_npu: 86.2T",
+               "train_throughput_per_npu", 86.2},
+};
+
+/// Ends a tail whose name does not say so.
+constexpr std::string_view kTo = " to";
+
+/// Words that a name of the whole loss of training may have besides "loss".
+constexpr std::array<std::string_view, 13> kWholeLoss{
+    "loss", "lm",      "train", "training", "total", "reduced", "avg",
+    "mean", "average", "step",  "global",   "batch", "running"};
+
+char small(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+bool is_joint(char c) {
+  return c == '_' || c == '-' || c == ' ';
+}
+
+/// The begin of `tail` if it ends at `end` of the text; a blank in it stands for any joint or none.
+std::optional<std::size_t> begin_of_tail(std::string_view text, std::size_t end,
+                                         std::string_view tail) {
+  std::size_t at = end;
+  for (std::size_t k = tail.size(); k-- > 0;) {
+    if (tail[k] == ' ') {
+      if (at > 0 && is_joint(text[at - 1])) --at;
+      continue;
+    }
+    if (at == 0 || small(text[at - 1]) != tail[k]) return std::nullopt;
+    --at;
+  }
+  return at;
+}
+
+/// Where the name begins whose tail begins at `at`: the word of the tail, and one or two words
+/// before it that are letters alone.
+std::size_t begin_of_name(std::string_view text, std::size_t at) {
+  constexpr int kWordsBefore = 2;
+  const auto in_word = [](char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '-'; };
+  const auto word_from = [&](std::size_t end, bool paths) {
+    while (end > 0 && (in_word(text[end - 1]) || (paths && (text[end - 1] == '/')))) --end;
+    return end;
+  };
+  std::size_t begin = word_from(at, true);
+  for (int words = 0; words < kWordsBefore && begin > 1 && text[begin - 1] == ' '; ++words) {
+    const std::size_t word = word_from(begin - 1, false);
+    const std::string_view before = text.substr(word, begin - 1 - word);
+    if (before.empty() || !std::ranges::all_of(before, is_letter)) break;
+    if (word > 0 && text[word - 1] != ' ' && text[word - 1] != '|' && text[word - 1] != ',') break;
+    begin = word;
+  }
+  return begin;
+}
+
+/// Where the number of a name that ends at `at` begins; empty if no number can stand there.
+std::optional<std::size_t> begin_of_number(std::string_view text, std::size_t at) {
+  constexpr std::size_t kBetweenMax = 24;
+  constexpr std::string_view kValue = "\"value\"";
+  const std::size_t from = at;
+  const auto skip = [&](std::string_view signs) {
+    while (at < text.size() && signs.find(text[at]) != std::string_view::npos) ++at;
+  };
+  skip("'\"");
+  skip(" ,");
+  if (text.substr(std::min(at, text.size())).starts_with(kValue)) at += kValue.size();
+  skip(" :=([");
+  skip("'\"");
+  const bool apart = at > from && at - from <= kBetweenMax && at < text.size();
+  return apart ? std::optional(at) : std::nullopt;
+}
+
+/// The number at the front of `rest`, if it ends there: no version, date, address or word.
+std::optional<double> parse_figure(std::string_view rest) {
+  double value = 0;
+  const auto [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+  if (code != std::errc{} || end == rest.data()) return std::nullopt;
+  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  const auto group = [&] {  // ,975
+    return rest.size() >= 4 && rest[0] == ',' && is_digit(rest[1]) && is_digit(rest[2]) &&
+           is_digit(rest[3]) && (rest.size() == 4 || !is_digit(rest[4]));
+  };
+  for (; group(); rest.remove_prefix(4))
+    value = value * 1000 + (rest[1] - '0') * 100 + (rest[2] - '0') * 10 + (rest[3] - '0');
+  if (rest.size() >= 2 && (rest[0] == '.' || rest[0] == '-' || rest[0] == ':') && is_digit(rest[1]))
+    return std::nullopt;
+  if (rest.empty() || !is_letter(rest[0])) return value;
+  // A unit of one letter may follow (86.2T), but not a power of a thousand, which would be lost.
+  const bool unit = std::isfinite(value) && (rest.size() == 1 || !is_letter(rest[1]));
+  return unit && small(rest[0]) != 'k' && small(rest[0]) != 'm' && small(rest[0]) != 'g'
+             ? std::optional(value)
+             : std::nullopt;
+}
+
+/// True if every word of the name says that it is the whole loss.
+bool is_whole_loss(std::string_view name) {
+  while (!name.empty()) {
+    std::size_t size = 0;
+    while (size < name.size() && is_letter(name[size])) ++size;
+    const std::string_view word = name.substr(0, size);
+    const bool known = std::ranges::any_of(kWholeLoss, [&](std::string_view plain) {
+      return std::ranges::equal(word, plain, {}, small);
+    });
+    if (!word.empty() && !known) return false;
+    name.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+  return true;
+}
+
+const FigureForm* form_ending_at(std::string_view text, std::size_t end, std::size_t& begin) {
+  for (const FigureForm& form : kForms)
+    if (const auto at = begin_of_tail(text, end, form.tail)) {
+      // The tail begins a word, or stands behind a joint: "gloss" is no loss.
+      if (*at > 0 && (is_letter(text[*at - 1]) || is_digit(text[*at - 1]))) continue;
+      begin = *at;
+      return &form;
+    }
+  return nullptr;
+}
+
+/// Signs that may stand behind a name.
+bool ends_name(char c) {
+  return c == ':' || c == '=' || c == ' ' || c == '"' || c == '\'';
+}
+/// The last letters of all tails.
+bool may_end_tail(char c) {
+  const char low = small(c);
+  return low == 's' || low == 'm' || low == 'e' || low == 'r' || low == 'c' || low == 'd' ||
+         low == 't' || low == 'u';
+}
+
+}  // namespace
+
+std::span<const FigureForm> figure_forms() {
+  return kForms;
+}
+
+std::vector<Figure> find_figures(std::string_view message) {
+  constexpr std::size_t kSearched = 4096;
+  const std::string_view text = message.substr(0, kSearched);
+  std::vector<Figure> found;
+  for (std::size_t end = 3; end < text.size() && found.size() < kFiguresMax; ++end) {
+    if (!ends_name(text[end]) || !may_end_tail(text[end - 1])) continue;
+    std::size_t tail = 0;
+    const FigureForm* form = form_ending_at(text, end, tail);
+    if (form == nullptr) continue;
+    const auto number = begin_of_number(text, end);
+    if (!number || !parse_figure(text.substr(*number))) continue;
+    // "loss scaler 0 reducing ..." tells which one, not how large it is.
+    const bool is_told = form->tail.ends_with(kTo);
+    const std::string_view sign = text.substr(end, *number - end);
+    if (form->kind == Kind::loss_scale && !is_told && sign.find_first_of(":=") == sign.npos)
+      continue;
+    const std::size_t begin = is_told ? tail : begin_of_name(text, tail);
+    if (end - begin > kFigureNameMax) continue;
+    Figure figure;
+    figure.name = text.substr(begin, end - begin - (is_told ? kTo.size() : 0));
+    figure.tail = tail - begin;
+    figure.within = is_told;
+    figure.kind =
+        form->kind == Kind::loss && !is_whole_loss(figure.name) ? Kind::loss_term : form->kind;
+    figure.before = text.substr(begin, *number - begin);
+    figure.before.erase(figure.before.find_last_not_of(' ') + 1);
+    const auto same = [&](const Figure& other) { return other.name == figure.name; };
+    if (std::ranges::none_of(found, same)) found.push_back(std::move(figure));
+  }
+  return found;
+}
+
+std::optional<double> read_figure(std::string_view message, const Figure& figure,
+                                  const Outline& outline) {
+  constexpr std::size_t kShiftMax = 6;
+  const auto parse_at = [&](std::size_t at) {
+    std::string_view rest = message.substr(at + figure.before.size());
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    return parse_figure(rest);
+  };
+  if (outline.collapsed != 0 && outline.collapsed == figure.hint.outline) {
+    const std::size_t first = figure.hint.at - std::min(figure.hint.at, kShiftMax);
+    const std::size_t most = 2 * kShiftMax + figure.before.size();
+    const std::string_view near = message.substr(std::min(first, message.size()), most);
+    if (const auto at = near.find(figure.before); at != std::string_view::npos)
+      if (const auto value = parse_at(first + at)) return value;
+  }
+  for (std::size_t at = message.find(figure.before); at != std::string_view::npos;
+       at = message.find(figure.before, at + 1)) {
+    const bool is_end = !figure.within && begin_of_name(message, at + figure.tail) != at;
+    if (is_end) continue;  // of another name
+    const auto value = parse_at(at);
+    if (!value) continue;
+    figure.hint.note(outline, at);
+    return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace l4::segment
