@@ -51,8 +51,9 @@ void FigureSeries::note_run(Series& series, std::optional<Iteration> iteration, 
   const bool goes_on = open.run > 0 && (finite ? open.final == value : !std::isfinite(open.final));
   if (!goes_on) open.run_from = iteration;
   open.run = goes_on ? open.run + 1 : 1;
+  series.bad_run = finite ? 0 : series.bad_run + 1;
   const bool was_told = series.told && !std::isfinite(series.told->final);
-  const bool news = finite ? was_told : is_milestone(open.kind, open.run);
+  const bool news = finite ? was_told : is_milestone(open.kind, series.bad_run);
   if (!news || series.urgent || urgent_left_ == 0) return;
   series.urgent = true;
   --urgent_left_;

@@ -42,6 +42,7 @@ class FigureSeries {
     std::optional<Iteration> before_outside;  ///< and of the value before it
     std::optional<wire::FigureWindow> held;   ///< not shipped: alike `told`
     std::optional<wire::FigureWindow> told;   ///< shipped last
+    std::uint32_t bad_run = 0;  ///< values at the end that are not finite, of all windows
     bool urgent = false;
   };
 

@@ -79,6 +79,11 @@ std::optional<std::size_t> begin_of_tail(std::string_view text, std::size_t end,
   return at;
 }
 
+/// INFO, WARNING: a level, and no part of a name.
+bool is_shout(std::string_view word) {
+  return word.size() > 3 && std::ranges::all_of(word, [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
 /// Where the name begins whose tail begins at `at`: the word of the tail, and one or two words
 /// before it that are letters alone.
 std::size_t begin_of_name(std::string_view text, std::size_t at) {
@@ -92,7 +97,7 @@ std::size_t begin_of_name(std::string_view text, std::size_t at) {
   for (int words = 0; words < kWordsBefore && begin > 1 && text[begin - 1] == ' '; ++words) {
     const std::size_t word = word_from(begin - 1, false);
     const std::string_view before = text.substr(word, begin - 1 - word);
-    if (before.empty() || !std::ranges::all_of(before, is_letter)) break;
+    if (before.empty() || !std::ranges::all_of(before, is_letter) || is_shout(before)) break;
     if (word > 0 && text[word - 1] != ' ' && text[word - 1] != '|' && text[word - 1] != ',') break;
     begin = word;
   }
@@ -172,7 +177,7 @@ bool ends_name(char c) {
 bool may_end_tail(char c) {
   const char low = small(c);
   return low == 's' || low == 'm' || low == 'e' || low == 'r' || low == 'c' || low == 'd' ||
-         low == 't' || low == 'u';
+         low == 't' || low == 'u' || low == 'o';
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ void render_notable(Page& page, const Report& report, std::size_t top) {
   const std::size_t shown = std::min({kShown, top, report.notable.size()});
   page.gap();
   page.label("notable");
-  for (std::size_t i = 0; i < shown; ++i) page.prose("", report.notable[i].text, 2, 2);
+  for (std::size_t i = 0; i < shown; ++i) page.prose("", report.notable[i].text, 2, 0);
   if (report.notable.size() > shown)
     page.facts({fmt::format("and {} more", grouped(report.notable.size() - shown))});
 }

@@ -58,6 +58,7 @@ TEST_CASE("figures: lines of many frameworks") {
   CHECK(numbers_of("Train Epoch: 1 [640/60000 (1%)]\tLoss: -0.75") == "Loss=-0.75");
   CHECK(numbers_of("step:7 - actor/pg_loss:0.5 - actor/grad_norm:0.25 - mfu/actor:0.4") ==
         "actor/pg_loss=0.500 actor/grad_norm=0.250");
+  CHECK(numbers_of("INFO loss: 2.5 LM loss: 3.5") == "loss=2.500 LM loss=3.500");
   CHECK(numbers_of("Epoch 199: Train Loss 0.5, Val Loss inf") == "Train Loss=0.500 Val Loss=inf");
 }
 

@@ -118,7 +118,7 @@ TEST_CASE("figure changes: a rate that falls") {
   });
   REQUIRE(change);
   CHECK(change->kind == ChangeKind::falls);
-  CHECK(change->from == Iteration{401});  // that of iteration 400 is a pause for a checkpoint
+  CHECK(change->from == Iteration{400});
   CHECK(*change->usual == doctest::Approx(4000).epsilon(0.02));
 }
 
