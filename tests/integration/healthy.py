@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Healthy logs that were cut, joined, glued, interleaved, recoded or renamed raise no alarm.
 
-usage: healthy.py L4 [--keep DIR]     L4_HEALTHY_LOGS=N for more of them (24), L4_SEED=N for others;
+usage: healthy.py L4 [--keep DIR]     L4_HEALTHY_LOGS=N for more of them (12), L4_SEED=N for others;
 --keep keeps those in DIR that raise an alarm or list an event
 """
 import concurrent.futures
@@ -14,7 +14,7 @@ import tempfile
 import healthy_logs
 import support
 
-COUNT = int(os.environ.get("L4_HEALTHY_LOGS", "24"))
+COUNT = int(os.environ.get("L4_HEALTHY_LOGS", "12"))
 SEED = int(os.environ.get("L4_SEED", "27"))
 WITHOUT_EVENTS = 0.95       # share of the logs
 
