@@ -42,6 +42,7 @@ bool LineFramer::next(RawLine& line) {
     current_.text.clear();
     previous_.text.clear();
     current_.blank = previous_.blank = true;
+    current_.from = current_.to = 0;
     emitted_gathered_ = false;
   }
   const std::size_t from = at_;
