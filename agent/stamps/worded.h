@@ -11,6 +11,7 @@
 #include "agent/stamps/scanners.h"
 #include "agent/text/level.h"
 #include "agent/text/rows_by_first.h"
+#include "common/base/find_bytes.h"
 
 namespace l4::stamps {
 
@@ -149,6 +150,11 @@ inline bool keyed(std::string_view line, RawStamp& stamp) {
   }
   const char quote = line[1];
   if (quote != '"' && quote != '\'') return false;
+  // Few lines have such a key, and most keys have this word.
+  if (find_phrase(head, "time") == head.npos &&
+      find_phrase(head, quote == '"' ? "\"ts\"" : "'ts'") == head.npos &&
+      find_phrase(head, quote == '"' ? "\"date\"" : "'date'") == head.npos)
+    return false;
   for (std::size_t at = 1; at + 2 < head.size();
        at = std::min(head.find(quote, at + 1), head.size()))
     for (const TimeKey& key : kByFirst.of(head[at + 1])) {
