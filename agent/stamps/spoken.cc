@@ -25,9 +25,20 @@ std::size_t find_colons(std::string_view text, std::size_t at) {
     if (const std::uint64_t found = bits_of((first == ':') & (second == ':')); found != 0)
       return at + static_cast<std::size_t>(std::countr_zero(found));
   }
-  for (; at + kApart < text.size(); ++at)
-    if (text[at] == ':' && text[at + kApart] == ':') return at;
-  return text.npos;
+  if (at + kApart >= text.size()) return text.npos;
+  if (text.size() < kApart + kStep) {
+    for (; at + kApart < text.size(); ++at)
+      if (text[at] == ':' && text[at + kApart] == ':') return at;
+    return text.npos;
+  }
+  // The last sixteen overlap some that were searched already.
+  const std::size_t last = text.size() - kApart - kStep;
+  ByteVector first, second;
+  std::memcpy(&first, text.data() + last, kStep);
+  std::memcpy(&second, text.data() + last + kApart, kStep);
+  const std::uint64_t found =
+      bits_of((first == ':') & (second == ':')) & (~std::uint64_t{0} << (at - last));
+  return found == 0 ? text.npos : last + static_cast<std::size_t>(std::countr_zero(found));
 }
 
 /// The begin of the time of day whose first colon stands at `colon`, if a date may stand before it;
@@ -83,6 +94,10 @@ std::size_t scan_date(std::string_view text, std::size_t clock, RawStamp& stamp)
 }
 
 }  // namespace
+
+bool may_speak(std::string_view line) {
+  return find_colons(line.substr(0, kSpokenMax), 0) != line.npos;
+}
 
 bool spoken(std::string_view line, RawStamp& stamp) {
   const std::string_view head = line.substr(0, kSpokenMax);

@@ -13,8 +13,9 @@
 
 namespace l4::stamps {
 
-/// A scanner as those of scanners.h, for formats.cc alone. Reads 200 bytes; costs some nanoseconds
-/// for a line without a clock (`:12:`).
+/// False for nearly all lines, which hold no clock (`:12:`); costs some nanoseconds.
+bool may_speak(std::string_view line);
+/// A scanner as those of scanners.h. Reads 200 bytes.
 bool spoken(std::string_view line, RawStamp& stamp);
 
 }  // namespace l4::stamps

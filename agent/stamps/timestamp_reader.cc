@@ -67,6 +67,7 @@ std::optional<Stamp> TimestampReader::read(std::string_view line) {
 /// was before, or will be.
 std::optional<Stamp> TimestampReader::read_spoken(std::string_view line) {
   constexpr Millis kBack = std::chrono::minutes{1}, kAhead = std::chrono::hours{12};
+  if (!may_speak(line)) return std::nullopt;
   RawStamp raw;
   if (!spoken(line, raw)) return std::nullopt;
   if (raw.doubtful && doubts_) {
