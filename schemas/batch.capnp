@@ -57,6 +57,7 @@ struct Run {
 struct Parameter {
   kind @0 :UInt8;
   value @1 :Text;
+  blamed @2 :Bool;
 }
 
 struct ParameterTuple {

@@ -27,9 +27,10 @@ TupleId TuplePool::intern(const Tuple& tuple) {
 template <class Archive, class Self>
 void TuplePool::persist(Archive& archive, Self& self) {
   const auto tuple = [&](auto& parameters) {
-    archive.list(parameters, 2, [&](auto& parameter) {
+    archive.list(parameters, 3, [&](auto& parameter) {
       archive.enumerator(parameter.kind, wire::ParameterKind::duration_ms);
       archive(parameter.value);
+      archive(parameter.blamed);
     });
   };
   SharedPool<Tuple>::persist(archive, self.tuples_, tuple, hash_of_tuple);

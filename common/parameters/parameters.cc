@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "common/parameters/blame.h"
 #include "common/parameters/npu_codes.h"
 #include "common/parameters/parameter_forms.h"
 #include "common/parameters/parameter_keywords.h"
@@ -27,7 +28,8 @@ class Scanner {
  public:
   Scanner(std::string_view text, std::vector<Parameter>& out) : text_(text), out_(out) {}
 
-  void run() {
+  /// True if the message may blame somebody.
+  bool run() {
     while (at_ < text_.size() && out_.size() < kParametersMax) {
       const char c = text_[at_];
       if (!has(c, kWord) && c != '/' && c != ':') {  // begins neither a form nor a word
@@ -39,6 +41,7 @@ class Scanner {
       const std::size_t used = !at_start ? 0 : is_letter(c) ? name(before) : recognise(before);
       at_ += std::max<std::size_t>(used, 1);
     }
+    return complains_ || at_ < text_.size();
   }
 
  private:
@@ -72,6 +75,7 @@ class Scanner {
   /// Reads a value that begins with a letter; uses up at least the word.
   std::size_t name(char before) {
     const std::size_t letters = front_while(rest(), is_letter).size();
+    complains_ = complains_ || is_complaint(rest().substr(0, letters));
     // Letters alone, as most words: no address, device or host can begin here.
     if (const char behind = char_at(letters); !has(behind, kWord | kHost) && behind != ':')
       return word(rest().substr(0, letters));
@@ -384,6 +388,7 @@ class Scanner {
   std::string_view text_;
   std::vector<Parameter>& out_;
   std::size_t at_ = 0;
+  bool complains_ = false;
   std::string_view previous_, earlier_;  ///< the two words before the current one
 };
 
@@ -391,7 +396,15 @@ class Scanner {
 
 void extract(std::string_view message, std::vector<wire::Parameter>& out) {
   out.clear();
-  Scanner(message, out).run();
+  if (Scanner(message, out).run()) mark_blamed(message, out);
+}
+
+void extract(std::string_view message, std::string_view details,
+             std::vector<wire::Parameter>& out) {
+  extract(message, out);
+  if (details.empty()) return;
+  std::string whole(message);
+  mark_blamed(whole.append(1, '\n').append(details), out);
 }
 
 }  // namespace l4::parameters

@@ -94,7 +94,8 @@ enum class ParameterKind : std::uint8_t {
 
 struct Parameter {
   ParameterKind kind = ParameterKind::code;
-  std::string value;  ///< at most 128 B
+  std::string value;    ///< at most 128 B
+  bool blamed = false;  ///< the message says that this rank, host or address is at fault
   bool operator==(const Parameter&) const = default;
   auto operator<=>(const Parameter&) const = default;
 };

@@ -252,6 +252,7 @@ Parameter BatchDecoder::parameter(schema::Parameter::Reader in) {
   out.kind = word("kind", in.getKind(), ParameterKind::duration_ms);
   out.value = text("value", in, &schema::Parameter::Reader::getValue);
   require(out.value.size() <= kParameterBytesMax, "value is too long");
+  out.blamed = in.getBlamed();
   return out;
 }
 

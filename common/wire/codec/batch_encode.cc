@@ -213,6 +213,7 @@ void put(schema::Run::Builder out, const Run& run) {
 void put(schema::Parameter::Builder out, const Parameter& parameter) {
   out.setKind(static_cast<std::uint8_t>(parameter.kind));
   put_text(out, &schema::Parameter::Builder::setValue, parameter.value);
+  out.setBlamed(parameter.blamed);
 }
 
 void put(schema::ParameterTuple::Builder out, const ParameterTuple& tuple) {

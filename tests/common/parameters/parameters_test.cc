@@ -39,7 +39,8 @@ const std::vector<Row> kRows{
     // Hosts and addresses.
     {"host      : node-02", {"host=node-02"}},
     {"attempt to connect to an IPv6 address of (node-00, 29400).", {"host=node-00"}},
-    {"srun: error: dgx1: task 5: Exited with exit code 137", {"host=dgx1", "exit_code=137"}},
+    {"srun: error: dgx1: task 5: Exited with exit code 137",
+     {"host=dgx1", "exit_code=137", "rank=5"}},
     {"slurmstepd: error: *** STEP 1.0 ON r2i7n1 CANCELLED", {"host=r2i7n1"}},
     {"The node 'node-00_28338_0' has failed", {"host=node-00"}},
     {"[big-hpc-node-31:4711] OPAL ERROR", {"host=big-hpc-node-31"}},
@@ -96,7 +97,7 @@ const std::vector<Row> kRows{
     {"traceback : Signal 9 (SIGKILL) received by PID 123", {"signal=SIGKILL"}},
     {"Process 12 got signal: 15", {"signal=SIGTERM"}},
     {"failed (exitcode: -9) local_rank: 0 (pid: 28) of binary: /usr/bin/python3",
-     {"exit_code=-9", "path=/usr/bin/python3"}},
+     {"exit_code=-9", "path=/usr/bin/python3", "device=local rank 0"}},
     {"exitcode  : 1 (pid: 4711)", {"exit_code=1"}},
     {"Process 4711 exits with return code = -6", {"exit_code=-6"}},
     {"returned non-zero exit status 1.", {"exit_code=1"}},

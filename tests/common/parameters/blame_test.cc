@@ -1,0 +1,119 @@
+// Whom a message blames: the example of every row of the table of forms, further wordings, and
+// messages that only look as if they blamed somebody.
+#include "common/parameters/blame.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "common/parameters/blame_forms.h"
+#include "common/parameters/parameters.h"
+
+namespace l4::parameters {
+namespace {
+
+std::string blamed_in(std::string_view message, std::string_view details = {}) {
+  static const std::vector<std::string> kinds{"rank", "host", "address", "device"};
+  std::vector<wire::Parameter> values;
+  extract(message, details, values);
+  std::string all;
+  for (const wire::Parameter& value : values) {
+    if (!value.blamed) continue;
+    if (!all.empty()) all += ", ";
+    all += kinds.at(static_cast<std::size_t>(value.kind)) + " " + value.value;
+  }
+  return all;
+}
+
+struct Row {
+  std::string message, blamed, details = {};
+};
+
+void check(const std::vector<Row>& rows) {
+  for (const Row& row : rows) {
+    CAPTURE(row.message);
+    CHECK(blamed_in(row.message, row.details) == row.blamed);
+  }
+}
+
+TEST_CASE("blame: every row of the tables blames what its example says") {
+  for (const words::Noun& noun : words::kNounList) {
+    CAPTURE(noun.low);
+    CHECK(blamed_in(noun.example) == noun.blames);
+  }
+  for (const words::Complaint& complaint : words::kComplaintList) {
+    CAPTURE(complaint.low);
+    CHECK(blamed_in(complaint.example) == complaint.blames);
+  }
+}
+
+TEST_CASE("blame: launchers, schedulers and operators name who failed") {
+  check({
+      {"srun: error: cn-12: task 17: Segmentation fault (core dumped)", "host cn-12, rank 17"},
+      {"slurmstepd: error: *** JOB 4711 ON cn-1 CANCELLED DUE TO NODE FAILURE, SEE SLURMCTLD LOG "
+       "FOR DETAILS ***",
+       ""},
+      {"srun: error: Node failure on dgx-07", "host dgx-07"},
+      {"srun: Job step aborted: Waiting up to 32 seconds for job step to finish.", ""},
+      {"mpirun noticed that process rank 5 with PID 4711 on node hpc-node-3 exited on signal 9 "
+       "(Killed).",
+       "rank 5, host hpc-node-3"},
+      {"ABORT!!! Out of all 4 trainers, the trainer process with rank=[2] was aborted. Please "
+       "check "
+       "its log.",
+       "rank 2"},
+      {"Pod bert-master-0 failed with exit code 1", "host bert-master-0"},
+      {"Node ip-10-0-3-7.ec2.internal status is now: NodeNotReady", ""},
+      {"Container failed", "host bert-worker-3", "\"pod\": \"bert-worker-3\""},
+      {"The node with node id: 0fc14938add3345146c57e92449e77a584cace230879f50fd0813cc0 and ip: "
+       "172.31.57.35 has been marked dead because the detector has missed too many heartbeats",
+       "address 172.31.57.35"},
+      {"ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.",
+       "address 10.4.0.9", "class_name: Worker\npid: 771\nnamespace: x\nip: 10.4.0.9"},
+  });
+}
+
+TEST_CASE("blame: peers name whom they wait for, not themselves") {
+  check({
+      {"One or more tensors are waiting for remainder of ranks for more than 60 seconds.",
+       "rank 2, rank 6", "Missing ranks:\n2: [grad_0, grad_1 ...]\n6: [grad_0]"},
+      {"HorovodBroadcast_global_step_0 [missing ranks: 1]", "rank 1"},
+      {"RuntimeError: Rank 1 successfully reached monitoredBarrier, but received errors while "
+       "waiting for send/recv from rank 4.",
+       "rank 4"},
+      {"Rank 0 timed out waiting for rank 3 to join", "rank 3"},
+      {"The client socket has timed out after 60s while trying to connect to (node-0, 29500).",
+       "host node-0"},
+      {"UNAVAILABLE: The following tasks are unhealthy (stopped sending heartbeats):", "rank 3",
+       "/job:jax_worker/replica:0/task:3\nThe tasks have crashed."},
+      {"connection to 10.1.2.3:29500 lost: no response from peer 10.1.2.3", "address 10.1.2.3"},
+      {"Removing worker-7: no heartbeat from worker-7", "host worker-7"},
+  });
+}
+
+TEST_CASE("blame: labels, ranges, lists of all, models and devices are nobody's blame") {
+  check({
+      {"[Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=8)", ""},
+      {"[PG 0 Rank 144] Heartbeat monitor timed out!", ""},
+      {"[rank5]: RuntimeError: connection failed", ""},
+      {"Rank 7: failed to open file", ""},
+      {"srun: error: cn-1: tasks 0-7: Terminated", ""},
+      {"missing ranks: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9", ""},
+      {"tensor parallel rank 3 failed", ""},
+      {"node_rank=3 failed", ""},
+      {"DataLoader worker 2 exited unexpectedly", ""},
+      {"DataLoader worker (pid 131) is killed by signal: Bus error.", ""},
+      {"Training failed on resnet50 with cuda:3", ""},
+      {"failed to load checkpoint-500 from llama-7b", ""},
+      {"error on mlx5_2:1", ""},
+      {"/job:ps/replica:0/task:5 failed", ""},
+      {"worker.py:1228 failed", ""},
+      {"connected to rank 3 and node17", ""},
+      {"lost 5 packets, timeout 30 s", ""},
+      {"rank 3 joined, 8 workers failed before", ""},
+  });
+}
+
+}  // namespace
+}  // namespace l4::parameters
