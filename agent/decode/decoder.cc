@@ -13,6 +13,7 @@
 #include "agent/decode/line_framer.h"
 #include "agent/decode/progress_bar.h"
 #include "agent/decode/quick_checks.h"
+#include "agent/decode/roster.h"
 #include "agent/decode/seams.h"
 #include "agent/decode/structured_line.h"
 #include "agent/decode/survey.h"
@@ -113,6 +114,7 @@ struct Decoder::State {
   bool searched = false;     // for seams
   bool text_between_bars = false;
   PrefixTrust trust;
+  Roster roster;
 };
 
 void Decoder::State::feed(std::string_view chunk) {
@@ -448,7 +450,12 @@ inline Outcome Decoder::State::message(std::string_view text, Prefixes& prefixes
     text = whole;  // a line with nothing but a date (nvidia-smi, `date`) keeps it
   if (!record.time && envelope != nullptr) record.time = envelope->time;
   if (text::all_blank(text)) return Outcome::blank;
-  if (prefixes.ray) text = without_repeat_note(text);
+  if (prefixes.ray) {
+    text = without_repeat_note(text);
+    roster.note(text);
+    if (!prefixes.speaker.rank && prefixes.process >= 0)
+      prefixes.speaker.rank = roster.rank_of(prefixes.process, prefixes.speaker.host);
+  }
   const std::optional<Rank> named = wording.read(text, message);
   if (record.level >= Level::error && !searched && report_seam(whole) != whole.npos)
     return Outcome::glued;

@@ -16,6 +16,7 @@ constexpr std::uint32_t kPassedMax = 64;
 constexpr std::uint32_t kNativePassedMax = 8;
 constexpr std::uint32_t kNotesMax = 60;
 constexpr std::size_t kSourceBytesMax = 160;
+constexpr std::size_t kDetailBytesMax = 512;
 
 }  // namespace
 
@@ -61,6 +62,7 @@ void Folder::add(const Message& message) {
       Fold* const fold = open_[*index].get();
       // The message may have several lines itself, if a container runtime split it.
       const bool fits = fold->lines.size() + message.record.lines.size() <= fold_lines_max_;
+      const bool below = fold->kind == Kind::held || fold->phase != Phase::frames;
       const Decision decision = fits ? judge(*fold, message, shape) : Decision::end;
       if (decision != Decision::pass && decision != Decision::end) {
         if (decision == Decision::split_and_join) {
@@ -68,6 +70,7 @@ void Folder::add(const Message& message) {
           fold->text.assign(text::trim(message.body));
         }
         join(*fold, message);
+        if (below) add_detail(*fold, message, shape);
         if (shape == Shape::file_frame) append_frame(message.body, fold->stack);
         fold->after_colon = shape == Shape::note && text::trim_right(message.body).ends_with(':');
         if (decision == Decision::join_and_end || fold->lines.size() == fold_lines_max_) {
@@ -107,7 +110,7 @@ std::optional<Folder::Kind> Folder::kind_begun_by(const Message& message, Shape 
     case Shape::usage:
       return Kind::usage;
     default:
-      if (message.record.level < Level::warning) return std::nullopt;
+      if (message.record.level < Level::warning && !lists_below(message.body)) return std::nullopt;
       return Kind::held;
   }
 }
@@ -128,6 +131,8 @@ void Folder::begin(const Message& message, Shape shape, Kind kind) {
   fold.host.assign(message.record.speaker.host);
   fold.stack.clear();
   fold.source.clear();
+  fold.details.clear();
+  fold.listing = kind == Kind::held && lists_below(message.body);
   if (shape == Shape::file_frame) append_frame(message.body, fold.stack);
   fold.lines.assign(message.record.lines.begin(), message.record.lines.end());
   fold.last_line = fold.lines.back();
@@ -320,7 +325,12 @@ Folder::Decision Folder::judge_held(Fold& fold, const Message& message, Shape sh
   if (++fold.notes > kNotesMax) return Decision::end;
   const bool next = message.voice != 0 || adjacent(fold, message);
   // The lines below Ascend's codes (`EZ9999: Inner Error!`) are events of their own.
-  const bool more = (fold.stamped && shape == Shape::indented) || fold.after_colon;
+  const bool more = (fold.stamped && shape == Shape::indented) || fold.after_colon ||
+                    (fold.listing && list_row(message.body));
+  if (!more && next && lists_below(message.body)) {
+    fold.listing = true;
+    return Decision::join;
+  }
   return next && more ? Decision::join : Decision::end;
 }
 
@@ -336,12 +346,20 @@ void Folder::join(Fold& fold, const Message& message) {
   if (!fold.record.speaker.rank) fold.record.speaker.rank = record.speaker.rank;
 }
 
+void Folder::add_detail(Fold& fold, const Message& message, Shape shape) {
+  if (shape == Shape::frame || shape == Shape::raised || shape == Shape::note) return;
+  if (fold.details.size() >= kDetailBytesMax) return;
+  if (!fold.details.empty()) fold.details += '\n';
+  fold.details.append(text::trim(message.body).substr(0, kDetailBytesMax - fold.details.size()));
+}
+
 void Folder::emit(Fold& fold) {
   if (fold.lines.empty()) return;  // no line came after a split
   fold.record.text = fold.text;
   fold.record.speaker.host = fold.host;
   fold.record.lines = fold.lines;
   fold.record.stack = fold.stack;
+  fold.record.details = fold.details;
   fold.record.folded = fold.lines.size() > 1;
   sink_(fold.record);
 }
@@ -351,6 +369,7 @@ void Folder::split(Fold& fold) {
   emit(fold);
   fold.lines.clear();
   fold.stack.clear();
+  fold.details.clear();
   fold.record.time.reset();
 }
 

@@ -68,13 +68,15 @@ class Folder {
     Phase phase = Phase::frames;
     Record record;
     std::string text, host, stack;
-    std::string source;  ///< last source line of a traceback
+    std::string source;   ///< last source line of a traceback
+    std::string details;  ///< lines below the text
     std::vector<std::uint64_t> lines;
     std::uint64_t last_line = 0;
     std::size_t indent = 0;
     std::uint32_t open_tracebacks = 0, passed = 0, notes = 0, rules = 0;
     bool after_file = false, after_colon = false, named = false, excepthook = false;
     bool stamped = false;
+    bool listing = false;  ///< rows of a list may follow
     bool go = false;       ///< a panic of Go, whose stacks are partly not indented
     char table_rule = 0;   ///< the sign that begins and ends torchrun's table
     bool carried = false;  ///< every line is stamped, by a tool that carries the lines
@@ -89,6 +91,7 @@ class Folder {
   Decision judge_native(Fold& fold, const Message& message, Shape shape);
   Decision judge_held(Fold& fold, const Message& message, Shape shape);
   void join(Fold& fold, const Message& message);
+  static void add_detail(Fold& fold, const Message& message, Shape shape);
   void emit(Fold& fold);
   void split(Fold& fold);
   void end(std::size_t index);

@@ -1,5 +1,6 @@
 #include "agent/decode/fold_rules.h"
 
+#include <algorithm>
 #include <array>
 
 #include "agent/text/level.h"
@@ -211,6 +212,29 @@ bool go_function(std::string_view body) {
   const std::size_t open = body.find('(');
   return open != std::string_view::npos && open > 0 && body.back() == ')' &&
          body.find(' ') > open && text::is_alpha(body[0]);
+}
+
+bool lists_below(std::string_view body) {
+  constexpr std::size_t kHeadMax = 160;
+  constexpr std::array<std::string_view, 8> kListed{"ranks", "tasks",   "nodes",    "hosts",
+                                                    "pods",  "workers", "machines", "trainers"};
+  const std::string_view text = text::trim_right(body);
+  if (!text.ends_with(':')) return false;
+  const std::string_view head = text.substr(text.size() - std::min(text.size(), kHeadMax));
+  return std::ranges::any_of(kListed, [&](std::string_view word) {
+    const std::size_t at = head.find(word);
+    if (at == std::string_view::npos) return false;
+    const bool begins = at == 0 || !text::is_word(head[at - 1]);
+    return begins && !text::is_word(head[at + word.size()]);
+  });
+}
+
+bool list_row(std::string_view body) {
+  const std::string_view text = text::trim_left(body);
+  if (text.starts_with("/job:") || text.starts_with("- ")) return true;
+  text::Cursor c{text};
+  std::int64_t number = 0;
+  return c.parse_number(1, 6, number) && (c.done() || c.accept(": [") || c.peek() == ',');
 }
 
 bool table_line(std::string_view body) {

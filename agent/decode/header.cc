@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kHeaderBytes = 160;
 constexpr int kBareWordsMax = 4;
+constexpr std::string_view kAscendGroup = "(PID:";  // `(PID:4711, Device:1, RankID:3)`
 
 /// True if `rank`, `Rank` or `RANK` stands at `at`, as a whole word (not `local_rank`, `nranks`).
 bool rank_word(std::string_view text, std::size_t at) {
@@ -46,7 +47,8 @@ std::optional<Rank> rank_in_group(std::string_view group) {
   if (group.starts_with("global_rank=")) return rank_number(group, 12);
   for (std::size_t at = 0; at + 4 < group.size(); ++at) {
     if ((group[at] | 0x20) != 'r' || !rank_word(group, at)) continue;
-    if (const auto rank = rank_value(group, at + 4)) return rank;
+    const bool id = group.substr(at + 4).starts_with("ID:");  // Ascend's `RankID:3`
+    if (const auto rank = rank_value(group, at + (id ? 6 : 4))) return rank;
   }
   return std::nullopt;
 }
@@ -215,6 +217,10 @@ Header scan_header(std::string_view text, bool stamped) {
     } else if ((c == '(' || c == '<') && walk.bare == 0 &&
                walk.level_in(at, c == '(' ? ')' : '>')) {
       at = text.find(c == '(' ? ')' : '>', at) + 1;
+    } else if (c == '(' && text.substr(at).starts_with(kAscendGroup)) {
+      const std::size_t close = text.find(')', at);
+      if (close == std::string_view::npos) break;
+      at = walk.group(at, close);
     } else if (walk.mark(at)) {
       walk.after_mark = true;
       ++at;

@@ -128,7 +128,8 @@ bool parse_ray_tag(std::string_view& line, Prefixes& out) {
   std::size_t pid = tag.starts_with("pid=") ? 0 : tag.find(" pid=");
   if (pid != std::string_view::npos) {
     pid = tag.find('=', pid) + 1;
-    if (pid >= tag.size() || !text::is_digit(tag[pid])) return false;
+    text::Cursor c{tag, pid};
+    if (!c.parse_number(1, 10, out.process)) return false;
   } else if (!tag.starts_with("raylet") && !tag.starts_with("autoscaler") &&
              !tag.starts_with("gcs_server") && !tag.starts_with("dashboard")) {
     return false;

@@ -37,6 +37,7 @@ struct Prefixes {
   bool label = false, tee = false, ray = false;
   bool host_is_label = false;  ///< a name behind the label replaces it
   std::optional<std::int32_t> label_value;
+  std::int64_t process = -1;  ///< process id that Ray's tag names
 };
 
 /// Removes all prefixes from the front of `line`, which may be the text behind a time stamp; keeps

@@ -114,6 +114,27 @@ bool rank_name(const PathParts& parts, PathFacts& facts) {
   return true;
 }
 
+/// `workerlog.3` (Paddle; counted on each node), `rank.3`, `trainer.3`.
+bool numbered_extension(const PathParts& parts, PathFacts& facts) {
+  constexpr std::array<std::string_view, 6> kRanks{"rank", "worker", "trainer",
+                                                   "task", "proc",   "process"};
+  const auto value = number(parts.extension);
+  if (!value) return false;
+  const std::string stem = lower(parts.stem);
+  if (stem == "workerlog" || stem == "local_rank" || stem == "localrank") {
+    facts.local_rank = value;
+  } else {
+    const bool counted = std::any_of(kRanks.begin(), kRanks.end(), [&](std::string_view word) {
+      return stem.ends_with(word) &&
+             (stem.size() == word.size() || !is_letter(stem[stem.size() - word.size() - 1]));
+    });
+    if (!counted) return false;
+    facts.rank = Rank{*value};
+  }
+  facts.kind = SourceKind::rank;
+  return true;
+}
+
 /// Open MPI's `--output-filename`: `OUT/1/rank.3/stdout`.
 bool rank_folder(const PathParts& parts, PathFacts& facts) {
   const std::string folder = lower(folder_from_end(parts, 0));
@@ -279,9 +300,9 @@ bool ascend(const PathParts& parts, PathFacts& facts) {
 }
 
 /// Tried in this order: a strict rule stands before a loose one.
-constexpr std::array kRules{torchrun, launcher,   both_ranks,  rank_name, rank_folder,
-                            worker,   pod,        container,   kernel,    nccl_debug,
-                            ascend,   slurm_task, slurm_merged};
+constexpr std::array kRules{torchrun,    launcher, both_ranks, rank_name,   numbered_extension,
+                            rank_folder, worker,   pod,        container,   kernel,
+                            nccl_debug,  ascend,   slurm_task, slurm_merged};
 
 }  // namespace
 

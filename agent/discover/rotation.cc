@@ -58,9 +58,9 @@ bool take_mark(std::string_view mark, RotatedName& name) {
 
 /// Numbers behind these words count processes, not rotations.
 bool counts_processes(std::string_view stem) {
-  constexpr std::array<std::string_view, 14> kWords{"rank",  "worker",  "node",  "gpu",    "task",
-                                                    "proc",  "process", "local", "global", "host",
-                                                    "stage", "part",    "shard", "device"};
+  constexpr std::array<std::string_view, 16> kWords{
+      "rank",    "worker", "workerlog", "trainer", "node",  "gpu",  "task",  "proc",
+      "process", "local",  "global",    "host",    "stage", "part", "shard", "device"};
   return std::any_of(kWords.begin(), kWords.end(),
                      [&](std::string_view word) { return stem.ends_with(word); });
 }

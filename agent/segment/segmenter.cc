@@ -238,7 +238,7 @@ void Segmenter::append(const decode::Record& record, LocalTemplateId id,
 }
 
 void Segmenter::add_parameters(const decode::Record& record, LocalTemplateId id) {
-  parameters::extract(record.text, values_);
+  parameters::extract(record.text, record.details, values_);
   was_silent_ = values_.empty();
   if (was_silent_) return;
   std::size_t tuples = 0;

@@ -131,6 +131,13 @@ const FoldRow kFoldRows[] = {
      "usage: train.py [-h] [--x X]\n                [--y Y]\n"
      "train.py: error: unrecognized arguments: --z\nnext\n",
      {"train.py: error: unrecognized arguments: --z", "next"}},
+    {"rows below a line that tells of ranks, tasks or nodes",
+     "Missing ranks:\n3: [a, b]\n5: [a]\nnext\nFailed hosts:\n- gpu-3\nnext\n"
+     "unhealthy tasks:\n/job:w/replica:0/task:3\nnext\n",
+     {"Missing ranks:", "next", "Failed hosts:", "next", "unhealthy tasks:", "next"}},
+    {"other lines with a colon",
+     "Configuration:\n- lr 3\nranks: 16\n1: first\nnodes:\nstep 1\n",
+     {"Configuration:", "- lr 3", "ranks: 16", "1: first", "nodes:", "step 1"}},
     {"argument lists are no continuation",
      "-------- arguments --------\n  batch ... 4\n  clip .... 1.0\n iteration 1 | loss 2\n",
      {"-------- arguments --------", "batch ... 4", "clip .... 1.0", "iteration 1 | loss 2"}},
