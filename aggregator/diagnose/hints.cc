@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 
 #include "aggregator/detect/evidence/statement.h"
 #include "aggregator/diagnose/pool.h"
 #include "aggregator/faults/library.h"
-#include "aggregator/job/share.h"
 #include "aggregator/job/view.h"
 #include "common/wire/segment.h"
 
@@ -67,54 +65,6 @@ std::vector<const faults::Fault*> faults_stated(const faults::Library& library,
   return shown;
 }
 
-/// "node-7" of "node-7.cluster".
-std::string_view short_name(std::string_view host) {
-  return host.substr(0, host.find('.'));
-}
-
-/// The node that a word of a line names, if any.
-class NodeNames {
- public:
-  explicit NodeNames(const std::vector<job::NodeView>& nodes) : nodes_(nodes) {
-    for (std::uint32_t node = 0; node < nodes.size(); ++node)
-      by_name_.emplace(short_name(nodes[node].name), node);
-  }
-
-  /// "node-7" and "node-7.cluster" are one node.
-  std::optional<std::uint32_t> find(std::string_view word) const {
-    const auto [from, to] = by_name_.equal_range(short_name(word));
-    for (auto at = from; at != to; ++at) {
-      const std::string_view name = nodes_[at->second].name;
-      if (name == word || name == at->first || word == at->first) return at->second;
-    }
-    return std::nullopt;
-  }
-
- private:
-  const std::vector<job::NodeView>& nodes_;
-  std::unordered_multimap<std::string_view, std::uint32_t> by_name_;
-};
-
-/// A line of one node about another is evidence about the named node ("Node failure on node-7"). A
-/// line that names more than a quarter of the nodes is a list, and a node that names itself reports
-/// its own failure.
-std::vector<std::uint32_t> nodes_named(const job::JobView& view, const job::EventView& event,
-                                       const NodeNames& names) {
-  std::vector<std::uint32_t> named;
-  for (const job::ParameterSeen& seen : event.parameters)
-    for (const wire::Parameter& value : seen.values) {
-      if (value.kind != wire::ParameterKind::host) continue;
-      const auto node = names.find(value.value);
-      if (!node || std::ranges::find(named, *node) != named.end()) continue;
-      named.push_back(*node);
-      if (!job::is_few(named.size(), view.nodes.size())) return {};
-    }
-  const bool itself = std::ranges::any_of(event.at, [&](const job::Occurrence& occurrence) {
-    return std::ranges::find(named, view.streams[occurrence.stream].node) != named.end();
-  });
-  return itself ? std::vector<std::uint32_t>{} : named;
-}
-
 /// Applies the pool to every event (paper 5.2). Exposure is a node's thousands of lines.
 std::vector<detect::cross_job::EventVerdict> filter(const job::JobView& view, const Pool& pool,
                                                     detect::cross_job::Rule rule) {
@@ -142,7 +92,7 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
                  detect::cross_job::Rule rule) {
   Hints hints;
   const auto filtered = filter(view, pool, rule);
-  const NodeNames names(view.nodes);
+  detect::Accusers accusers(view);
   hints.faults.resize(view.events.size());
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     const job::EventView& event = view.events[i];
@@ -177,10 +127,12 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
     if (event.text == kHeadAlone) hint.consequence = true;  // the end of the line is missing
     constexpr std::uint8_t kEcho = wire::kMarkTeardown | wire::kMarkAftermath;
     if ((event.marks & kEcho) != 0) hint.consequence = true;
-    const bool tells = hint.severity >= Severity::failure && !hint.consequence && !hint.in_pool;
-    hints.named.push_back(tells ? nodes_named(view, event, names) : std::vector<std::uint32_t>{});
+    const bool tells = hint.severity >= Severity::failure && !hint.in_pool &&
+                       (!hint.consequence || hint.accuses_peer);
+    hints.accused.push_back(tells ? accusers.of(event) : detect::Accused{});
     hints.events.push_back(hint);
   }
+  hints.outsiders = accusers.outsiders();
   return hints;
 }
 

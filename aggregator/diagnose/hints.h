@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "aggregator/detect/cross_job/cross_job.h"
+#include "aggregator/detect/evidence/accused.h"
 #include "aggregator/detect/evidence/failure_event.h"
 
 namespace l4::faults {
@@ -24,10 +25,9 @@ struct Pool;
 struct Hints {
   std::vector<detect::EventHint> events;                  ///< by JobView::events
   std::vector<std::vector<const faults::Fault*>> faults;  ///< by JobView::events
-  /// By JobView::events: the nodes (JobView::nodes) that a failure names, unless one of them
-  /// printed it.
-  std::vector<std::vector<std::uint32_t>> named;
-  std::uint64_t events_dropped = 0;  ///< known from the pool
+  std::vector<detect::Accused> accused;     ///< by JobView::events: whom a failure blames
+  std::vector<detect::Outsider> outsiders;  ///< of `accused`
+  std::uint64_t events_dropped = 0;         ///< known from the pool
 };
 
 /// `library` may be null (--no-faults).

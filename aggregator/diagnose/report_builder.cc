@@ -91,6 +91,11 @@ void add_why(const Built& built, const FailureEvent& failure, std::size_t on_nod
   if (hint.waited) out.why.push_back(Why::stall);
 }
 
+/// The outsider that stands behind `known` nodes or ranks in an order; null for one of these.
+const detect::Outsider* outsider_of(const Built& built, std::uint32_t index, std::size_t known) {
+  return index < known ? nullptr : &built.findings.hints.outsiders[index - known];
+}
+
 EventScope scope_of_event(const Built& built, const FailureEvent& failure, double score) {
   const job::JobView& view = built.findings.view;
   const job::EventView& event = view.events[failure.event];
@@ -135,17 +140,30 @@ void add_struck(const IndicatingEvent& exit, const faults::Library& library,
   entry.confidence = std::max(entry.confidence, confidence);
 }
 
+/// Events of the most suspicious node. What is known of an outsider stands in the logs of those who
+/// name it.
+std::set<std::uint32_t> events_of_first(const Built& built) {
+  const auto& order = built.suspects.node_order;
+  if (order.empty()) return {};
+  const Suspicion& first = built.suspects.node(order.front());
+  std::set<std::uint32_t> events(first.events.begin(), first.events.end());
+  if (order.front() < built.suspects.nodes.size()) return events;
+  const job::JobView& view = built.findings.view;
+  for (const FailureEvent& failure : built.findings.failures.events)
+    if (std::ranges::find(first.events, failure.event) != first.events.end()) {
+      const auto& own = built.suspects.nodes[view.streams[failure.first_stream].node].events;
+      events.insert(own.begin(), own.end());
+    }
+  return events;
+}
+
 /// Causes on the most suspicious node are roots. If all events are echoes, none is a root.
 std::set<std::uint32_t> root_events(const Built& built) {
   std::set<std::uint32_t> roots;
   const auto& failures = built.findings.failures.events;
-  if (!built.suspects.node_order.empty()) {
-    const Suspicion& first = built.suspects.nodes[built.suspects.node_order.front()];
-    for (const FailureEvent& failure : failures)
-      if (is_cause(built, failure) &&
-          std::ranges::find(first.events, failure.event) != first.events.end())
-        roots.insert(failure.event);
-  }
+  const auto of_first = events_of_first(built);
+  for (const FailureEvent& failure : failures)
+    if (is_cause(built, failure) && of_first.contains(failure.event)) roots.insert(failure.event);
   if (roots.empty())
     for (const FailureEvent& failure : failures)
       if (is_cause(built, failure)) roots.insert(failure.event);
@@ -172,17 +190,22 @@ void build_job(const job::JobView& view, JobSummary& job) {
 void build_nodes(const Built& built, Report& report) {
   const job::JobView& view = built.findings.view;
   for (const std::uint32_t index : built.suspects.node_order) {
-    const Suspicion& suspicion = built.suspects.nodes[index];
+    const Suspicion& suspicion = built.suspects.node(index);
     SuspectNode node;
-    node.node = view.nodes[index].name;
     node.score = suspicion.score;
     node.confidence = built.suspects.node_confidence[index];
-    std::vector<std::pair<double, Rank>> ranks;
-    for (const std::uint32_t rank : view.nodes[index].ranks)
-      if (view.ranks[rank].rank && built.suspects.ranks[rank].score > 0)
-        ranks.emplace_back(-built.suspects.ranks[rank].score, *view.ranks[rank].rank);
-    std::ranges::sort(ranks);
-    for (const auto& [score, rank] : ranks) node.ranks.push_back(rank);
+    if (const detect::Outsider* outsider = outsider_of(built, index, view.nodes.size())) {
+      node.node = outsider->node;
+      if (outsider->rank) node.ranks.push_back(*outsider->rank);
+    } else {
+      node.node = view.nodes[index].name;
+      std::vector<std::pair<double, Rank>> ranks;
+      for (const std::uint32_t rank : view.nodes[index].ranks)
+        if (view.ranks[rank].rank && built.suspects.ranks[rank].score > 0)
+          ranks.emplace_back(-built.suspects.ranks[rank].score, *view.ranks[rank].rank);
+      std::ranges::sort(ranks);
+      for (const auto& [score, rank] : ranks) node.ranks.push_back(rank);
+    }
     node.first_seen = suspicion.first_seen;
     node.why = suspicion.why;
     for (const std::uint32_t event : suspicion.events) node.events.push_back(view.events[event].id);
@@ -193,15 +216,21 @@ void build_nodes(const Built& built, Report& report) {
 void build_ranks(const Built& built, Report& report) {
   const job::JobView& view = built.findings.view;
   for (const std::uint32_t index : built.suspects.rank_order) {
-    const job::RankView& known = view.ranks[index];
     SuspectRank rank;
-    rank.rank = known.rank;
-    rank.rank_source = known.rank_source;
-    rank.node = view.nodes[known.node].name;
-    rank.score = built.suspects.ranks[index].score;
-    rank.last_line = known.end;
-    rank.process = process_of(known);
-    rank.why = built.suspects.ranks[index].why;
+    rank.score = built.suspects.rank(index).score;
+    rank.why = built.suspects.rank(index).why;
+    if (const detect::Outsider* outsider = outsider_of(built, index, view.ranks.size())) {
+      rank.rank = outsider->rank;
+      rank.rank_source = RankSource::line;
+      rank.node = outsider->node;
+    } else {
+      const job::RankView& known = view.ranks[index];
+      rank.rank = known.rank;
+      rank.rank_source = known.rank_source;
+      rank.node = view.nodes[known.node].name;
+      rank.last_line = known.end;
+      rank.process = process_of(known);
+    }
     report.ranks.push_back(std::move(rank));
   }
 }
@@ -312,16 +341,30 @@ void build_faults(const Built& built, const faults::Library* library, Report& re
   std::ranges::stable_sort(report.faults, std::greater<>{}, &KnownFault::confidence);
 }
 
+/// The first suspect is a rank that only others name, of an unknown node.
+bool leads_without_node(const Built& built) {
+  const auto& ranks = built.suspects.rank_order;
+  if (ranks.empty()) return false;
+  const auto* outsider = outsider_of(built, ranks.front(), built.findings.view.ranks.size());
+  if (outsider == nullptr || !outsider->node.empty()) return false;
+  const auto& nodes = built.suspects.node_order;
+  return nodes.empty() ||
+         built.suspects.rank(ranks.front()).score > built.suspects.node(nodes.front()).score;
+}
+
 Scope scope_of(const Built& built) {
   const auto& order = built.suspects.node_order;
   const std::size_t nodes = built.findings.view.nodes.size();
+  if (leads_without_node(built)) return Scope::rank;
   if (order.empty()) return Scope::unknown;
-  const double best = built.suspects.nodes[order.front()].score;
+  const double best = built.suspects.node(order.front()).score;
   const auto alike = static_cast<std::size_t>(std::ranges::count_if(
-      order, [&](std::uint32_t node) { return built.suspects.nodes[node].score > 0.7 * best; }));
+      order, [&](std::uint32_t node) { return built.suspects.node(node).score > 0.7 * best; }));
   if (alike * 3 > nodes * 2 && nodes > 1) return Scope::all;
   if (alike > 1) return Scope::several;
   if (best < 0.5) return Scope::unknown;
+  if (const auto* outsider = outsider_of(built, order.front(), nodes))
+    return outsider->rank ? Scope::rank : Scope::node;
   const auto& ranks = built.findings.view.nodes[order.front()].ranks;
   const auto suspicious = std::ranges::count_if(ranks, [&](std::uint32_t rank) {
     return !built.findings.view.ranks[rank].launcher &&
@@ -350,6 +393,7 @@ Stage stage_of(const Built& built) {
   const bool trained = built.findings.clock.has_iterations();
   // The stage in which the first suspect stopped, unless its own lines show only the start.
   for (const std::uint32_t rank : built.suspects.rank_order) {
+    if (rank >= built.findings.view.ranks.size()) continue;  // an outsider
     const Stage stage = built.findings.stages.last_of_rank[rank];
     if (built.findings.view.ranks[rank].launcher || stage == Stage::unknown) continue;
     if (!trained || !is_startup(stage)) return stage;

@@ -7,7 +7,17 @@
 namespace l4::diagnose {
 namespace {
 
+/// A rank of an unknown node that is more suspect than any node.
+const SuspectRank* lone_rank(const Report& report) {
+  if (report.verdict.scope != Scope::rank || report.ranks.empty()) return nullptr;
+  const SuspectRank& first = report.ranks.front();
+  if (!first.node.empty() || !first.rank) return nullptr;
+  return report.nodes.empty() || first.score > report.nodes.front().score ? &first : nullptr;
+}
+
 std::string where(const Report& report) {
+  if (const SuspectRank* rank = lone_rank(report))
+    return fmt::format(" on rank {}", rank->rank->value());
   if (report.nodes.empty()) return "";
   const SuspectNode& first = report.nodes.front();
   switch (report.verdict.scope) {
@@ -48,8 +58,12 @@ std::string cause(const Report& report) {
   }
   const bool singled_out =
       report.verdict.scope == Scope::rank || report.verdict.scope == Scope::node;
-  if (!singled_out || report.nodes.front().why.empty()) return "";
-  const std::string& why = report.nodes.front().why.front();
+  if (!singled_out) return "";
+  const SuspectRank* lone = lone_rank(report);
+  if (lone == nullptr && report.nodes.empty()) return "";
+  const auto& reasons = lone != nullptr ? lone->why : report.nodes.front().why;
+  if (reasons.empty()) return "";
+  const std::string& why = reasons.front();
   constexpr std::string_view kIts = "its ";
   return why.starts_with(kIts) ? ", whose " + why.substr(kIts.size()) : ", which " + why;
 }

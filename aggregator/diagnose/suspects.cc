@@ -70,6 +70,7 @@ class Collector {
       : findings_(findings), state_(state), lost_(lost) {
     suspects_.ranks.resize(findings.view.ranks.size());
     suspects_.nodes.resize(findings.view.nodes.size());
+    suspects_.outsiders.resize(findings.hints.outsiders.size());
     cause_time_.resize(findings.view.ranks.size());
   }
 
@@ -84,7 +85,9 @@ class Collector {
   void add_temporal();
   void add_processes();
   void add_lost();
-  Suspects finish() { return order_suspects(view(), std::move(suspects_)); }
+  Suspects finish() {
+    return order_suspects(view(), findings_.hints.outsiders, std::move(suspects_));
+  }
 
  private:
   /// Ranks that printed an event, with the first time.
@@ -93,7 +96,8 @@ class Collector {
     std::set<std::uint32_t> nodes;
   };
   Ranks ranks_of(const FailureEvent& failure) const;
-  void blame_named(const FailureEvent& failure, double weight);
+  void find_reporters();
+  void blame_accused(const FailureEvent& failure, double strength);
   bool blame_silent(Speakers speakers);
   bool is_agent_lost() const { return findings_.live != nullptr && !findings_.live->lost.empty(); }
 
@@ -101,7 +105,9 @@ class Collector {
   std::size_t nodes() const { return findings_.view.nodes.size(); }
 
   void blame(std::uint32_t rank, double score, std::string why) {
-    Suspicion& suspicion = suspects_.ranks[rank];
+    blame(suspects_.ranks[rank], score, std::move(why));
+  }
+  static void blame(Suspicion& suspicion, double score, std::string why) {
     suspicion.score += score;
     if (!why.empty() && suspicion.why.size() < 6) suspicion.why.push_back(std::move(why));
   }
@@ -110,6 +116,8 @@ class Collector {
   const State state_;
   const std::vector<std::uint32_t>& lost_;
   Suspects suspects_;
+  std::vector<bool>
+      reports_;  // by rank: a launcher or driver that tells of somebody else's failure
   // By rank: time of its first event that is not an echo.
   std::vector<std::optional<TimeMs>> cause_time_;
 };
@@ -126,6 +134,20 @@ Collector::Ranks Collector::ranks_of(const FailureEvent& failure) const {
   return ranks;
 }
 
+/// A launcher, an operator or a driver that blames somebody tells of that one in its other lines,
+/// too.
+void Collector::find_reporters() {
+  reports_.assign(view().ranks.size(), false);
+  for (const FailureEvent& failure : findings_.failures.events) {
+    const detect::Accused& accused = findings_.hints.accused[failure.event];
+    if (accused.empty() || accused.by_peers) continue;
+    for (const std::uint32_t i : failure.occurrences) {
+      const std::uint32_t rank = view().streams[view().events[failure.event].at[i].stream].rank;
+      if (!view().ranks[rank].rank) reports_[rank] = true;
+    }
+  }
+}
+
 /// Each rank gets the score of its best cause in full and the others in part: many lines are not
 /// many causes.
 void Collector::add_failures() {
@@ -133,6 +155,7 @@ void Collector::add_failures() {
   std::vector<std::string> reason(view().ranks.size());
   bool fatal = false;
   Telling most = Telling::nothing;
+  find_reporters();
   for (const FailureEvent& failure : findings_.failures.events) {
     const EventHint& hint = findings_.hints.events[failure.event];
     fatal |= failure.severity == Severity::fatal && !hint.is_echo() && !hint.mild;
@@ -141,12 +164,12 @@ void Collector::add_failures() {
   for (const FailureEvent& failure : findings_.failures.events) {
     const job::EventView& event = view().events[failure.event];
     const EventHint& hint = findings_.hints.events[failure.event];
-    const auto& named = findings_.hints.named[failure.event];
+    const detect::Accused& accused = findings_.hints.accused[failure.event];
     const Ranks said = ranks_of(failure);
     const Telling telling = telling_of(hint, failure);
     const bool counts = telling == most && most != Telling::nothing;
     const bool follows = hint.is_echo() || failure.follows;
-    const bool echo = (follows && !counts) || !named.empty();
+    const bool echo = (follows && !counts) || !accused.empty();
     const double role = echo ? kConsequenceWeight : hint.is_echo() ? kAccuserWeight : kCauseWeight;
     const double known = hint.known_fault && !hint.general && !follows ? 1.25 : 1.0;
     const Severity severity = telling == Telling::hint && most > telling
@@ -157,36 +180,51 @@ void Collector::add_failures() {
     for (const auto& [rank, first] : said.first) {
       Suspicion& suspicion = suspects_.ranks[rank];
       suspicion.events.push_back(failure.event);
-      if (first && counts && !echo) keep_earliest(cause_time_[rank], first);
+      if (first && counts && !echo && !reports_[rank]) keep_earliest(cause_time_[rank], first);
       keep_earliest(suspicion.first_seen, first);
-      suspicion.score += 0.05 * weight;
-      if (weight > best[rank]) {
-        best[rank] = weight;
+      const double own = reports_[rank] ? weight * kConsequenceWeight / kCauseWeight : weight;
+      suspicion.score += 0.05 * own;
+      if (own > best[rank]) {
+        best[rank] = own;
         reason[rank] = echo || said.nodes.size() * 2 > nodes()
                            ? std::string()
                            : fmt::format("says \"{}\" ({} of {} nodes do)",
                                          event.text.substr(0, 80), said.nodes.size(), nodes());
       }
     }
-    if (!named.empty())
-      blame_named(failure, kCauseWeight * strength * rarity(named.size(), nodes()));
+    if (!accused.empty()) blame_accused(failure, strength);
   }
   for (std::uint32_t rank = 0; rank < best.size(); ++rank)
     if (best[rank] > 0) blame(rank, best[rank], std::move(reason[rank]));
 }
 
-/// Adds a line of one node about another to the named node.
-void Collector::blame_named(const FailureEvent& failure, double weight) {
+/// Adds a line of one node or rank about others to those. A launcher, an operator or a driver knows
+/// better than a peer that waits or has lost a connection.
+void Collector::blame_accused(const FailureEvent& failure, double strength) {
   const job::EventView& event = view().events[failure.event];
-  const std::string& speaker = view().nodes[view().streams[failure.first_stream].node].name;
-  for (const std::uint32_t node : findings_.hints.named[failure.event])
-    for (const std::uint32_t rank : view().nodes[node].ranks) {
-      if (view().ranks[rank].launcher) continue;
-      Suspicion& suspicion = suspects_.ranks[rank];
-      suspicion.events.push_back(failure.event);
-      if (!suspicion.first_seen) suspicion.first_seen = failure.first_time;
-      blame(rank, weight, fmt::format("{} says of it \"{}\"", speaker, event.text.substr(0, 80)));
-    }
+  const detect::Accused& accused = findings_.hints.accused[failure.event];
+  const bool guess = accused.by_peers && findings_.hints.events[failure.event].is_echo();
+  const double most = strength * (guess ? kAccuserWeight : kCauseWeight);
+  const std::string why = fmt::format("{} says of it \"{}\"",
+                                      view().nodes[view().streams[failure.first_stream].node].name,
+                                      event.text.substr(0, 80));
+  const auto add = [&](Suspicion& suspicion, double weight) {
+    suspicion.events.push_back(failure.event);
+    if (!suspicion.first_seen) suspicion.first_seen = failure.first_time;
+    blame(suspicion, weight, why);
+  };
+  for (const std::uint32_t node : accused.nodes) {
+    const auto& ranks = view().nodes[node].ranks;
+    const auto is_launcher = [&](std::uint32_t rank) { return view().ranks[rank].launcher; };
+    const bool no_rank = std::ranges::all_of(ranks, is_launcher);  // an actor in a driver's log
+    for (const std::uint32_t rank : ranks)
+      if (no_rank || !is_launcher(rank))
+        add(suspects_.ranks[rank], most * rarity(accused.nodes.size(), nodes()));
+  }
+  for (const std::uint32_t rank : accused.ranks)
+    add(suspects_.ranks[rank], most * rarity(accused.ranks.size(), view().training_ranks()));
+  for (const std::uint32_t one : accused.outsiders)
+    add(suspects_.outsiders[one], most / static_cast<double>(accused.outsiders.size()));
 }
 
 /// Being first counts among nodes; differences below a second do not count (clocks differ). Being

@@ -14,14 +14,14 @@ namespace l4::diagnose {
 namespace {
 
 /// P(node is faulty): a soft maximum over the scores, shared out when several are alike.
-std::vector<double> confidences(const std::vector<Suspicion>& nodes) {
+std::vector<double> confidences(const std::vector<double>& scores) {
   constexpr double kSharpness = 2.5;
   double most = 0;
-  for (const Suspicion& node : nodes) most = std::max(most, node.score);
+  for (const double score : scores) most = std::max(most, score);
   double sum = 0.4;  // weight of "none of these"
   std::vector<double> weights;
-  for (const Suspicion& node : nodes) {
-    weights.push_back(node.score <= 0 ? 0.0 : std::exp(kSharpness * (node.score - most)));
+  for (const double score : scores) {
+    weights.push_back(score <= 0 ? 0.0 : std::exp(kSharpness * (score - most)));
     sum += weights.back();
   }
   const double strength = std::min(1.0, most / 1.5);
@@ -50,10 +50,13 @@ void pass_on_launchers(const job::JobView& view, std::vector<Suspicion>& ranks) 
 
 }  // namespace
 
-Suspects order_suspects(const job::JobView& view, Suspects suspects) {
+Suspects order_suspects(const job::JobView& view, const std::vector<detect::Outsider>& outsiders,
+                        Suspects suspects) {
   L4_CHECK(suspects.nodes.size() == view.nodes.size() && suspects.ranks.size() == view.ranks.size(),
            "{} nodes and {} ranks are scored of {} and {}", suspects.nodes.size(),
            suspects.ranks.size(), view.nodes.size(), view.ranks.size());
+  L4_CHECK(suspects.outsiders.size() == outsiders.size(), "{} outsiders are scored of {}",
+           suspects.outsiders.size(), outsiders.size());
   pass_on_launchers(view, suspects.ranks);
   for (std::uint32_t node = 0; node < view.nodes.size(); ++node) {
     Suspicion& sum = suspects.nodes[node];
@@ -70,15 +73,23 @@ Suspects order_suspects(const job::JobView& view, Suspects suspects) {
     sum.why = best->why;
     sum.events.assign(events.begin(), events.end());
   }
-  suspects.node_confidence = confidences(suspects.nodes);
-  for (std::uint32_t i = 0; i < suspects.nodes.size(); ++i)
-    if (suspects.nodes[i].score > 0) suspects.node_order.push_back(i);
-  for (std::uint32_t i = 0; i < suspects.ranks.size(); ++i)
-    if (suspects.ranks[i].score > 0) suspects.rank_order.push_back(i);
+  std::vector<double> scores;
+  for (const Suspicion& node : suspects.nodes) scores.push_back(node.score);
+  for (std::size_t i = 0; i < outsiders.size(); ++i)
+    scores.push_back(outsiders[i].node.empty() ? 0.0 : suspects.outsiders[i].score);
+  suspects.node_confidence = confidences(scores);
+  for (std::uint32_t i = 0; i < scores.size(); ++i)
+    if (scores[i] > 0) suspects.node_order.push_back(i);
   std::ranges::stable_sort(suspects.node_order, std::greater<>{},
-                           [&](std::uint32_t i) { return suspects.nodes[i].score; });
+                           [&](std::uint32_t i) { return scores[i]; });
+  const auto ranks = static_cast<std::uint32_t>(suspects.ranks.size());
+  for (std::uint32_t i = 0; i < ranks; ++i)
+    if (suspects.ranks[i].score > 0) suspects.rank_order.push_back(i);
+  for (std::uint32_t i = 0; i < outsiders.size(); ++i)
+    if (outsiders[i].rank && suspects.outsiders[i].score > 0)
+      suspects.rank_order.push_back(ranks + i);
   std::ranges::stable_sort(suspects.rank_order, std::greater<>{},
-                           [&](std::uint32_t i) { return suspects.ranks[i].score; });
+                           [&](std::uint32_t i) { return suspects.rank(i).score; });
   return suspects;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregator/detect/evidence/accused.h"
 #include "common/base/time.h"
 
 namespace l4::job {
@@ -24,16 +25,26 @@ struct Suspicion {
   std::vector<std::uint32_t> events;  ///< JobView::events
 };
 
-/// Scores of all ranks and nodes of a job, and the most suspect ones.
+/// Scores of all ranks and nodes of a job, and the most suspect ones. In an order, an index beyond
+/// the nodes (or ranks) is that of an outsider, counted from there.
 struct Suspects {
-  std::vector<Suspicion> ranks;  ///< by JobView::ranks
-  std::vector<Suspicion> nodes;  ///< by JobView::nodes
-  std::vector<double> node_confidence;
+  std::vector<Suspicion> ranks;                       ///< by JobView::ranks
+  std::vector<Suspicion> nodes;                       ///< by JobView::nodes
+  std::vector<Suspicion> outsiders;                   ///< by Hints::outsiders
+  std::vector<double> node_confidence;                ///< by nodes, then outsiders
   std::vector<std::uint32_t> node_order, rank_order;  ///< best first, score > 0 only
+
+  const Suspicion& node(std::uint32_t i) const {
+    return i < nodes.size() ? nodes[i] : outsiders[i - nodes.size()];
+  }
+  const Suspicion& rank(std::uint32_t i) const {
+    return i < ranks.size() ? ranks[i] : outsiders[i - ranks.size()];
+  }
 };
 
 /// Derives nodes from the scores of ranks: evidence from a launcher passes to a rank of its node, a
 /// node is as suspect as its most suspect rank, and node_confidence is P(node is faulty).
-Suspects order_suspects(const job::JobView& view, Suspects suspects);
+Suspects order_suspects(const job::JobView& view, const std::vector<detect::Outsider>& outsiders,
+                        Suspects suspects);
 
 }  // namespace l4::diagnose

@@ -221,6 +221,9 @@ Verdict decide_failed(const VerdictInput& input) {
   }
   if (!input.lost_nodes.empty()) return make(State::node_lost, 0.8);
   if (began_as_hang(findings)) return make(State::hung, 0.85);
+  // Ranks still wait, and no process has ended.
+  if (ended_in_wait(findings) && !findings.failures.fatal && !findings.processes.exit_seen)
+    return make(State::hung, 0.8);
   return make(State::crashed, sure);
 }
 
@@ -252,7 +255,7 @@ std::vector<std::uint32_t> named_as_lost(const Findings& findings,
   for (const FailureEvent& failure : findings.failures.events) {
     const auto& faults = findings.hints.faults[failure.event];
     if (faults.empty() || faults.front()->subcategory != "node") continue;
-    for (const std::uint32_t node : findings.hints.named[failure.event])
+    for (const std::uint32_t node : findings.hints.accused[failure.event].nodes)
       if (!complained[node] && std::ranges::find(lost, node) == lost.end()) lost.push_back(node);
   }
   return lost;

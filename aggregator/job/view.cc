@@ -25,6 +25,14 @@ std::map<std::string, std::int32_t> first_ranks(const std::vector<Attempts::Spea
     if (source.rank && source.local_rank)
       base.try_emplace(source.node, source.rank->value() - *source.local_rank);
   }
+  // The only node of a job has the first ranks.
+  if (base.empty() && !speakers.empty()) {
+    const std::string& node = speakers.front().stream->source.node;
+    if (std::ranges::all_of(speakers, [&](const Attempts::Speaker& speaker) {
+          return speaker.stream->source.node == node && !speaker.stream->source.rank;
+        }))
+      base.try_emplace(node, 0);
+  }
   return base;
 }
 
@@ -245,16 +253,20 @@ void add_occurrence(JobView& view, EventView& event, std::uint32_t stream,
 
 void add_parameters(JobView& view, const EventIndex& index, const TuplePool& tuples) {
   std::vector<std::unordered_map<std::uint32_t, std::size_t>> places(view.events.size());
-  for (const StreamView& stream : view.streams)
+  for (std::uint32_t i = 0; i < view.streams.size(); ++i) {
+    const StreamView& stream = view.streams[i];
     for (const TupleCount& seen : stream.state->parameters) {
       const std::uint32_t number = index.at(stream.agent, seen.local);
       if (number == EventIndex::kNone) continue;
       EventView& event = view.events[number];
       const auto [place, created] =
           places[number].try_emplace(seen.tuple.value(), event.parameters.size());
-      if (created) event.parameters.push_back({tuples.at(seen.tuple), 0});
-      event.parameters[place->second].count += seen.count;
+      if (created) event.parameters.push_back({tuples.at(seen.tuple), 0, {}});
+      ParameterSeen& known = event.parameters[place->second];
+      known.count += seen.count;
+      if (known.streams.empty() || known.streams.back() != i) known.streams.push_back(i);
     }
+  }
 }
 
 void add_events(JobView& view, const JobState& state) {

@@ -41,6 +41,7 @@ struct Occurrence {
 struct ParameterSeen {
   std::vector<wire::Parameter> values;
   std::uint64_t count = 0;
+  std::vector<std::uint32_t> streams;  ///< that printed it, indices into JobView::streams
 };
 
 struct EventView {

@@ -177,9 +177,20 @@ std::string shortened(std::string_view text, std::size_t cells_max) {
   return cut(harmless(text), cells_max);
 }
 
+/// Ranks that lines name, of nodes that no line names, if they lead.
+void render_ranks_without_node(Page& page, const Report& report) {
+  for (const SuspectRank& rank : report.ranks) {
+    if (!rank.node.empty() || !rank.rank) break;
+    page.row(
+        {{fmt::format("rank {}", rank.rank->value()), Tone::strong}, {"   of an unknown node"}});
+    if (!rank.why.empty()) page.prose("", rank.why.front(), 2, 2);
+  }
+}
+
 void render_suspects(Page& page, const Report& report, std::size_t top) {
   page.gap();
   page.label("suspects");
+  render_ranks_without_node(page, report);
   if (report.nodes.empty()) return render_no_suspect(page, report, top);
   if (report.nodes.front().confidence < kStandsOut)
     page.row("no node stands out; the least unlikely first:");

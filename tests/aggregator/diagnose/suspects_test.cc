@@ -5,6 +5,7 @@
 
 #include "aggregator/diagnose/diagnose.h"
 #include "aggregator/faults/library.h"
+#include "common/parameters/parameters.h"
 #include "tests/aggregator/job/made_job.h"
 
 namespace l4::diagnose {
@@ -42,6 +43,45 @@ TEST_CASE("suspects: the rank whose process the kernel killed is the first") {
   const Report unknown = report_with(std::nullopt);
   REQUIRE_FALSE(unknown.nodes.empty());
   CHECK(unknown.nodes[0].node == "node-2");
+}
+
+/// The job of an operator's or a driver's log; `text` is its last line.
+Report report_of_line(const std::string& masked, const std::string& text) {
+  const auto library = faults::Library::load(L4_SOURCE_DIR "/config/faults");
+  REQUIRE(library);
+  job::test::MadeJob job(1, 1);
+  job.source_of(0).rank.reset();
+  job.iterate_all(1, 20);
+  wire::Segment& segment = job.say(0, {masked, Level::error}, 20'500);
+  wire::ParameterTuple tuple{segment.events[0].id, 1, {}};
+  parameters::extract(text, tuple.values);
+  segment.parameters.push_back(std::move(tuple));
+  Options options;
+  options.library = &*library;
+  return diagnose(job.state(), {}, options).report;
+}
+
+TEST_CASE("suspects: the node that an operator names leads, though it wrote no log") {
+  const Report report = report_of_line("pod <*> exited with code <*>, reason OOMKilled",
+                                       "pod train-worker-2 exited with code 137, reason OOMKilled");
+  REQUIRE(report.nodes.size() == 2);
+  CHECK(report.nodes[0].node == "train-worker-2");
+  CHECK(report.nodes[0].confidence > report.nodes[1].confidence);
+  CHECK(report.verdict.scope == Scope::node);
+  CHECK(report.verdict.summary.contains("on train-worker-2"));
+  REQUIRE_FALSE(report.events.empty());
+  CHECK(report.events[0].role == Role::root);
+}
+
+TEST_CASE("suspects: a rank that is only named leads, of an unknown node") {
+  const Report report = report_of_line(
+      "/job:jax_worker/replica:<*>/task:<*> has been set to ERROR: Task heartbeat timeout",
+      "/job:jax_worker/replica:0/task:5 has been set to ERROR: Task heartbeat timeout");
+  REQUIRE_FALSE(report.ranks.empty());
+  CHECK(report.ranks[0].rank == Rank{5});
+  CHECK(report.ranks[0].node.empty());
+  CHECK(report.verdict.scope == Scope::rank);
+  CHECK(report.verdict.summary.contains("on rank 5"));
 }
 
 }  // namespace
