@@ -3,7 +3,7 @@
 
 usage: run.py --bin FOLDER [--seconds N] [--seed N] [TARGET...]
 
-Targets: decode, frames, clocks, drain, config, wire, control, lines, report, http, query.
+Targets: decode, frames, clocks, names, drain, config, wire, control, lines, report, http, query.
 
 FOLDER holds the programs TARGET_fuzz (build/asan/bin). An input that breaks a target is kept in
 FOLDER/../findings and named; once mended it belongs into tests/fuzz/found/TARGET. Ends with 1 if
@@ -12,6 +12,7 @@ there is one.
 import argparse
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,8 +20,8 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SHARED = ROOT.parent / "shared"
-TARGETS = ["decode", "frames", "clocks", "drain", "config", "wire", "control", "lines", "report",
-           "http", "query"]
+TARGETS = ["decode", "frames", "clocks", "names", "drain", "config", "wire", "control", "lines",
+           "report", "http", "query"]
 SEED_BYTES_MAX = 8192
 
 
@@ -127,8 +128,19 @@ def reach(program, corpus):
     return True
 
 
+def names():
+    """The examples of the forms that blame somebody, and logs, which name ranks and hosts."""
+    forms = (ROOT / "common" / "parameters" / "blame_forms.h").read_text()
+    yield b"\x00" + "\n".join(re.findall(r'"([^"\n]{8,})"', forms)).encode()
+    yield (b"\x02(TorchTrainer pid=7236) - (ip=10.0.1.2, pid=7411) world_rank=1, local_rank=1\n"
+           b"(RayTrainWorker pid=7411, ip=10.0.1.2) step 1\nout/1/rank.3/stdout\n"
+           b"log/workerlog.3\n12345-node-a-7.out\n")
+    yield from (b"\x01" + log for log in logs())
+
+
 def seeds(target):
-    made = {"config": configs, "report": reports, "http": requests, "query": questions}
+    made = {"config": configs, "report": reports, "http": requests, "query": questions,
+            "names": names}
     if target in made:
         yield from made[target]()
     elif target not in ("wire", "control", "lines"):  # these make messages themselves
