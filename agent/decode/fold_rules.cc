@@ -214,11 +214,14 @@ bool go_function(std::string_view body) {
          body.find(' ') > open && text::is_alpha(body[0]);
 }
 
+constexpr std::string_view kBoxSide = "=   ";  // of the box in which Hydra tells who ended
+
 bool lists_below(std::string_view body) {
   constexpr std::size_t kHeadMax = 160;
   constexpr std::array<std::string_view, 8> kListed{"ranks", "tasks",   "nodes",    "hosts",
                                                     "pods",  "workers", "machines", "trainers"};
   const std::string_view text = text::trim_right(body);
+  if (text.starts_with(kBoxSide)) return true;
   if (!text.ends_with(':')) return false;
   const std::string_view head = text.substr(text.size() - std::min(text.size(), kHeadMax));
   return std::ranges::any_of(kListed, [&](std::string_view word) {
@@ -231,7 +234,8 @@ bool lists_below(std::string_view body) {
 
 bool list_row(std::string_view body) {
   const std::string_view text = text::trim_left(body);
-  if (text.starts_with("/job:") || text.starts_with("- ")) return true;
+  if (text.starts_with("/job:") || text.starts_with("- ") || text.starts_with(kBoxSide))
+    return true;
   text::Cursor c{text};
   std::int64_t number = 0;
   return c.parse_number(1, 6, number) && (c.done() || c.accept(": [") || c.peek() == ',');

@@ -46,7 +46,8 @@ bool class_like(std::string_view body);
 /// True for `main.run(0x7)`: a line of a goroutine's stack, if one is open.
 bool go_function(std::string_view body);
 
-/// True for a line that ends with a colon and tells of ranks, tasks or nodes: "Missing ranks:".
+/// True for a line that ends with a colon and tells of ranks, tasks or nodes ("Missing ranks:"),
+/// and for the first one of a box ("=   BAD TERMINATION ..").
 bool lists_below(std::string_view body);
 /// True for a row of such a list: "2: [tensor, ..]", "/job:worker/task:3", "- node-4".
 bool list_row(std::string_view body);

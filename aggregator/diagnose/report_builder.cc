@@ -140,20 +140,25 @@ void add_struck(const IndicatingEvent& exit, const faults::Library& library,
   entry.confidence = std::max(entry.confidence, confidence);
 }
 
-/// Events of the most suspicious node. What is known of an outsider stands in the logs of those who
-/// name it.
+/// Events of the most suspicious node. If it shows no cause itself, what is known of it stands in
+/// the logs of those who name it.
 std::set<std::uint32_t> events_of_first(const Built& built) {
   const auto& order = built.suspects.node_order;
   if (order.empty()) return {};
+  const job::JobView& view = built.findings.view;
   const Suspicion& first = built.suspects.node(order.front());
   std::set<std::uint32_t> events(first.events.begin(), first.events.end());
-  if (order.front() < built.suspects.nodes.size()) return events;
-  const job::JobView& view = built.findings.view;
-  for (const FailureEvent& failure : built.findings.failures.events)
-    if (std::ranges::find(first.events, failure.event) != first.events.end()) {
-      const auto& own = built.suspects.nodes[view.streams[failure.first_stream].node].events;
-      events.insert(own.begin(), own.end());
+  std::set<std::uint32_t> of_others;
+  for (const FailureEvent& failure : built.findings.failures.events) {
+    if (!is_cause(built, failure) || !events.contains(failure.event)) continue;
+    for (const std::uint32_t i : failure.occurrences) {
+      const std::uint32_t node = view.streams[view.events[failure.event].at[i].stream].node;
+      if (node == order.front()) return events;
+      const auto& said = built.suspects.nodes[node].events;
+      of_others.insert(said.begin(), said.end());
     }
+  }
+  events.merge(of_others);
   return events;
 }
 

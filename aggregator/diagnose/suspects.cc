@@ -23,6 +23,7 @@ using detect::Severity;
 constexpr double kCauseWeight = 2.0;
 constexpr double kConsequenceWeight = 0.3;
 constexpr double kAccuserWeight = 1.2;
+constexpr double kNamedByPeersWeight = 1.8;
 constexpr double kFirstWeight = 1.0;
 constexpr double kSilentWeight = 1.6;
 constexpr double kBehindWeight = 1.2;
@@ -72,6 +73,7 @@ class Collector {
     suspects_.nodes.resize(findings.view.nodes.size());
     suspects_.outsiders.resize(findings.hints.outsiders.size());
     cause_time_.resize(findings.view.ranks.size());
+    complained_.resize(findings.view.ranks.size());
   }
 
   // One for each row of kClues.
@@ -116,8 +118,8 @@ class Collector {
   const State state_;
   const std::vector<std::uint32_t>& lost_;
   Suspects suspects_;
-  std::vector<bool>
-      reports_;  // by rank: a launcher or driver that tells of somebody else's failure
+  // By rank: printed a sign of the failure; a launcher or driver that tells of somebody else's.
+  std::vector<bool> complained_, reports_;
   // By rank: time of its first event that is not an echo.
   std::vector<std::optional<TimeMs>> cause_time_;
 };
@@ -180,6 +182,7 @@ void Collector::add_failures() {
     for (const auto& [rank, first] : said.first) {
       Suspicion& suspicion = suspects_.ranks[rank];
       suspicion.events.push_back(failure.event);
+      complained_[rank] = true;
       if (first && counts && !echo && !reports_[rank]) keep_earliest(cause_time_[rank], first);
       keep_earliest(suspicion.first_seen, first);
       const double own = reports_[rank] ? weight * kConsequenceWeight / kCauseWeight : weight;
@@ -204,13 +207,12 @@ void Collector::blame_accused(const FailureEvent& failure, double strength) {
   const job::EventView& event = view().events[failure.event];
   const detect::Accused& accused = findings_.hints.accused[failure.event];
   const bool guess = accused.by_peers && findings_.hints.events[failure.event].is_echo();
-  const double most = strength * (guess ? kAccuserWeight : kCauseWeight);
+  const double most = strength * (guess ? kNamedByPeersWeight : kCauseWeight);
   const std::string why = fmt::format("{} says of it \"{}\"",
                                       view().nodes[view().streams[failure.first_stream].node].name,
                                       event.text.substr(0, 80));
   const auto add = [&](Suspicion& suspicion, double weight) {
     suspicion.events.push_back(failure.event);
-    if (!suspicion.first_seen) suspicion.first_seen = failure.first_time;
     blame(suspicion, weight, why);
   };
   for (const std::uint32_t node : accused.nodes) {
@@ -223,8 +225,10 @@ void Collector::blame_accused(const FailureEvent& failure, double strength) {
   }
   for (const std::uint32_t rank : accused.ranks)
     add(suspects_.ranks[rank], most * rarity(accused.ranks.size(), view().training_ranks()));
-  for (const std::uint32_t one : accused.outsiders)
+  for (const std::uint32_t one : accused.outsiders) {
+    keep_earliest(suspects_.outsiders[one].first_seen, failure.first_time);
     add(suspects_.outsiders[one], most / static_cast<double>(accused.outsiders.size()));
+  }
 }
 
 /// Being first counts among nodes; differences below a second do not count (clocks differ). Being
@@ -260,11 +264,7 @@ void Collector::add_order() {
 /// A rank (or launcher) that is silent while most of its kind complain has died or hangs. True if
 /// most complained.
 bool Collector::blame_silent(Speakers speakers) {
-  std::vector<bool> complained;
-  complained.reserve(suspects_.ranks.size());
-  for (const Suspicion& suspicion : suspects_.ranks)
-    complained.push_back(!suspicion.events.empty());
-  const auto [silent, silent_in_all, all] = find_silent_ranks(view(), complained, speakers);
+  const auto [silent, silent_in_all, all] = find_silent_ranks(view(), complained_, speakers);
   const std::size_t complaining = all - silent_in_all;
   if (all < 3 || silent.empty() || complaining * 2 < all) return false;
   const double weight = kSilentWeight * rarity(silent.size(), all);

@@ -224,7 +224,7 @@ class BlameReader {
 
   /// The token behind the noun `i` where its value is expected.
   std::size_t value_behind(std::size_t i) const {
-    constexpr std::string_view kMarks = ":=#[](\"'{/\n";
+    constexpr std::string_view kMarks = ":=#[]<(\"'`{/\n";
     std::size_t at = i + 1;
     for (const std::size_t last = i + 7; at < last && at < tokens_.size(); ++at) {
       const Token& token = tokens_[at];
@@ -296,15 +296,17 @@ class BlameReader {
     const std::size_t behind = found.begin + 1;
     if (has_mark(found.begin - 1, '"'))
       return has_mark(behind, '"') && (has_mark(behind + 1, ':') || has_mark(behind + 1, '='));
-    return has_mark(found.begin - 1, '\n') && has_mark(behind, ':');
+    // "Worker IP address: 10.0.0.7" may stand anywhere.
+    const bool place = found.named == Named::node && tokens_[found.begin].kind == Kind::word;
+    return has_mark(behind, ':') && (place || has_mark(found.begin - 1, '\n'));
   }
 
-  /// In a row below a line that complains and ends with a colon.
+  /// In a row below a line that complains and ends with a colon, or in a box ("=   RANK 3 PID ..").
   bool is_listed(const Mention& one) const {
     bool named = true;  // so far every row names somebody
     for (std::size_t i = one.begin; i > 1 && named; --i) {
       if (!has_mark(i - 1, '\n')) continue;
-      const bool head = has_mark(i - 2, ':');
+      const bool head = has_mark(i - 2, ':') || has_mark(0, '=');
       named = false;
       std::size_t from = i - 1;
       for (; from > 0 && !has_mark(from - 1, '\n'); --from) {

@@ -83,6 +83,7 @@ class Scanner {
                                   return is_letter(c) || c == '_';
                                 }).size();
     const auto whole = rest().substr(0, stem + front_while(rest().substr(stem), is_word).size());
+    if (stem > letters) complains_ = complains_ || is_complaint(whole.substr(0, stem));
     if (char_at(whole.size()) == ':') {
       if (const auto used = pci(before)) return used;
       if (is_hex(whole.front()))

@@ -115,6 +115,7 @@ std::size_t find_word(std::string_view text, std::string_view word) {
     if (i > 0 && is_word(text[i - 1])) continue;
     const std::size_t end = i + word.size();
     if (end < text.size() && is_word(text[end])) continue;
+    if (i > 0 && text[i - 1] == '/' && end < text.size() && text[end] == '/') continue;  // a folder
     if (equal_lower(text.substr(i, word.size()), word)) return i;
   }
   return std::string_view::npos;

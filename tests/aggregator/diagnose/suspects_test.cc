@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "aggregator/diagnose/diagnose.h"
+#include "aggregator/diagnose/summary.h"
 #include "aggregator/faults/library.h"
 #include "common/parameters/parameters.h"
 #include "tests/aggregator/job/made_job.h"
@@ -73,15 +74,46 @@ TEST_CASE("suspects: the node that an operator names leads, though it wrote no l
   CHECK(report.events[0].role == Role::root);
 }
 
+TEST_CASE("suspects: ranks that a waiting rank names as missing lead, and the job hangs") {
+  const auto library = faults::Library::load(L4_SOURCE_DIR "/config/faults");
+  REQUIRE(library);
+  struct Wording {
+    std::string masked, text, details;
+  };
+  const std::vector<Wording> wordings{
+      {"Missing ranks:", "Missing ranks:", "2: [grads_0, grads_1 ...]"},
+      {"HorovodBroadcast_step_<*> [missing ranks: <*>]",
+       "HorovodBroadcast_step_0 [missing ranks: 2]", ""},
+      {"RuntimeError: Rank <*> failed to pass monitoredBarrier in <*>",
+       "RuntimeError: Rank 2 failed to pass monitoredBarrier in 30000 ms", ""}};
+  for (const Wording& wording : wordings) {
+    CAPTURE(wording.text);
+    job::test::MadeJob job(1, 4);
+    for (std::int64_t k = 1; k <= 20; ++k)
+      for (int rank = 0; rank < 4; ++rank) job.iterate(rank, k, std::nullopt);
+    wire::Segment& segment = job.say(0, {wording.masked, Level::warning});
+    wire::ParameterTuple tuple{segment.events[0].id, 1, {}};
+    parameters::extract(wording.text, wording.details, tuple.values);
+    segment.parameters.push_back(std::move(tuple));
+    Options options;
+    options.library = &*library;
+    const Report report = diagnose(job.state(), {}, options).report;
+    CHECK(report.verdict.state == State::hung);
+    REQUIRE_FALSE(report.ranks.empty());
+    CHECK(report.ranks[0].rank == Rank{2});
+  }
+}
+
 TEST_CASE("suspects: a rank that is only named leads, of an unknown node") {
-  const Report report = report_of_line(
+  Report report = report_of_line(
       "/job:jax_worker/replica:<*>/task:<*> has been set to ERROR: Task heartbeat timeout",
       "/job:jax_worker/replica:0/task:5 has been set to ERROR: Task heartbeat timeout");
   REQUIRE_FALSE(report.ranks.empty());
   CHECK(report.ranks[0].rank == Rank{5});
   CHECK(report.ranks[0].node.empty());
   CHECK(report.verdict.scope == Scope::rank);
-  CHECK(report.verdict.summary.contains("on rank 5"));
+  report.verdict.state = State::crashed;
+  CHECK(summarise(report).contains("on rank 5"));
 }
 
 }  // namespace

@@ -26,12 +26,12 @@ std::string blamed_in(std::string_view message, std::string_view details = {}) {
   return all;
 }
 
-struct Row {
+struct BlameRow {
   std::string message, blamed, details = {};
 };
 
-void check(const std::vector<Row>& rows) {
-  for (const Row& row : rows) {
+void check_blame(const std::vector<BlameRow>& rows) {
+  for (const BlameRow& row : rows) {
     CAPTURE(row.message);
     CHECK(blamed_in(row.message, row.details) == row.blamed);
   }
@@ -49,7 +49,7 @@ TEST_CASE("blame: every row of the tables blames what its example says") {
 }
 
 TEST_CASE("blame: launchers, schedulers and operators name who failed") {
-  check({
+  check_blame({
       {"srun: error: cn-12: task 17: Segmentation fault (core dumped)", "host cn-12, rank 17"},
       {"slurmstepd: error: *** JOB 4711 ON cn-1 CANCELLED DUE TO NODE FAILURE, SEE SLURMCTLD LOG "
        "FOR DETAILS ***",
@@ -65,6 +65,13 @@ TEST_CASE("blame: launchers, schedulers and operators name who failed") {
        "rank 2"},
       {"Pod bert-master-0 failed with exit code 1", "host bert-master-0"},
       {"Node ip-10-0-3-7.ec2.internal status is now: NodeNotReady", ""},
+      {"pdsh@head: worker-1: ssh exited with exit code 255", "host worker-1"},
+      {"Host <cn-17> is unreachable", "host cn-17"},
+      {"=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES", "rank 3, host gpu-7",
+       "=   RANK 3 PID 4711 RUNNING AT gpu-7\n=   KILLED BY SIGNAL: 9 (Killed)"},
+      {"A worker died or was killed while executing a task. Worker ID: 0a1b Node ID: 9f Worker IP "
+       "address: 10.0.0.7 Worker port: 10024 Worker PID: 311",
+       "address 10.0.0.7"},
       {"Container failed", "host bert-worker-3", "\"pod\": \"bert-worker-3\""},
       {"The node with node id: 0fc14938add3345146c57e92449e77a584cace230879f50fd0813cc0 and ip: "
        "172.31.57.35 has been marked dead because the detector has missed too many heartbeats",
@@ -75,7 +82,7 @@ TEST_CASE("blame: launchers, schedulers and operators name who failed") {
 }
 
 TEST_CASE("blame: peers name whom they wait for, not themselves") {
-  check({
+  check_blame({
       {"One or more tensors are waiting for remainder of ranks for more than 60 seconds.",
        "rank 2, rank 6", "Missing ranks:\n2: [grad_0, grad_1 ...]\n6: [grad_0]"},
       {"HorovodBroadcast_global_step_0 [missing ranks: 1]", "rank 1"},
@@ -93,7 +100,7 @@ TEST_CASE("blame: peers name whom they wait for, not themselves") {
 }
 
 TEST_CASE("blame: labels, ranges, lists of all, models and devices are nobody's blame") {
-  check({
+  check_blame({
       {"[Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=8)", ""},
       {"[PG 0 Rank 144] Heartbeat monitor timed out!", ""},
       {"[rank5]: RuntimeError: connection failed", ""},
