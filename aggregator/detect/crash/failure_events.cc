@@ -62,7 +62,7 @@ bool went_on(const job::JobView& view, const job::Occurrence& occurrence,
   constexpr std::uint64_t kLinesMin = 50, kLinesOfSpeaker = 8;
   if (occurrence.time || view.streams[occurrence.stream].state->last_completed) return false;
   const std::uint64_t most = std::max(kLinesMin, kLinesOfSpeaker * view.streams.size());
-  return occurrence.stats.last_line + most < completed_line;
+  return occurrence.stats.first_line + most < completed_line;
 }
 
 /// Whether an occurrence began after the end of progress, judged within its stream.
