@@ -35,6 +35,8 @@ class ReadingState {
     reading.path = path;
     reading.lines = stats.lines;
     reading.timed = std::min(stats.lines_with_time, stats.lines);
+    reading.glued = stats.glued_lines;
+    reading.split = stats.joined_lines;
     if (time_format != "none") reading.format = time_format;
     reading.packs = packs_;
     return reading;
