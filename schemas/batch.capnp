@@ -30,6 +30,10 @@ struct SourceDefinition {
   attempt @7 :Int32;
   modified @8 :Int64 = -9223372036854775808;
   run @9 :UInt32;
+  marker @10 :Int64 = -1;
+  markerGrounds @11 :UInt8;
+  markerStanding @12 :UInt8;
+  markerPack @13 :Text;
 }
 
 struct TemplateDefinition {
@@ -99,6 +103,8 @@ struct Segment {
   timedLastLine @16 :UInt64;
   counted @17 :Bool;
   stageAfter @18 :UInt8;
+  before @19 :Int64;
+  numbering @20 :UInt16;
 }
 
 struct FileId {

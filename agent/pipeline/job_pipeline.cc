@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agent/pipeline/redaction.h"
+#include "agent/segment/progress_grammar.h"
 #include "common/base/check.h"
 #include "common/base/earliest.h"
 #include "common/parameters/parameters.h"
@@ -216,6 +217,7 @@ void JobPipeline::define_source(LogState& log, std::size_t speaker, SourceId id,
   source.id = id;
   source.run = log.runs.current();
   if (!last_run) source.modified.reset();  // the file continued after the run
+  if (const auto& segmenter = segmenters_[id.value()]) source.marker = segmenter->marker_taken();
   const auto [told, first] = log.defined.try_emplace(id, source);
   if (!first && told->second == source) return;
   told->second = source;
@@ -239,6 +241,7 @@ void JobPipeline::finish_run(LogState& log, bool last) {
         marker && (!log.marker || segmenter->marks() > log.marks)) {
       log.marker = marker;
       log.marks = segmenter->marks();
+      log.marker_taken = segmenter->marker_taken();
     }
     define_source(log, speaker, id, last);
     if (speaker >= log.learners.size()) log.learners.resize(speaker + 1);
@@ -311,14 +314,17 @@ void JobPipeline::note_reading(LogState& log, const decode::Stats& stats,
                                std::string_view time_format) {
   if (!log.reading.is_due(stats.lines, log.ended)) return;
   auto [marker, marks] = std::pair(log.marker, log.marks);
+  std::optional<wire::Marker> taken = log.marker_taken;
   log.runs.each([&](std::size_t, SourceId id) {
     const auto& segmenter = segmenters_[id.value()];
     if (!segmenter || !segmenter->marker() || segmenter->marks() <= marks) return;
     marker = segmenter->marker();
     marks = segmenter->marks();
+    taken = segmenter->marker_taken();
   });
   wire::FileReading reading = log.reading.told(log.file.name, stats, time_format);
   if (marker) reading.marker = text_of(*marker);
+  if (marker && taken) reading.marker_why = wire::reason_of(*taken);
   batch_.readings.push_back(std::move(reading));
 }
 
@@ -440,7 +446,10 @@ void JobPipeline::ship(LogState& log, Millis steady, bool all) {
     if (!segmenter) return;
     segmenter->cut();
     figures_.release(id, false, batch_.figures);
-    if (again) define_source(log, speaker, id, true);
+    const auto told = log.defined.find(id);
+    const bool marked =
+        told != log.defined.end() && told->second.marker != segmenter->marker_taken();
+    if (again || marked) define_source(log, speaker, id, true);
   });
   log.described = false;
   if (!log.ended) note_reading(log, log.decoder->stats(), log.decoder->time_format());

@@ -48,6 +48,7 @@ struct LogState {
   std::string_view time_format;
   std::optional<LocalTemplateId> marker;  ///< the template that marked most iterations
   std::uint64_t marks = 0;
+  std::optional<wire::Marker> marker_taken;  ///< why it is the marker
   std::string marker_text;
   ReadingState reading;
 

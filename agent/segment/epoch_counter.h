@@ -2,19 +2,16 @@
 //
 // Place in the flow: the segmenter passes every record that names an epoch, and every iteration
 // number. If the number falls after the epoch has grown, counting continues where the last epoch
-// ended; an epoch that is named on a line of its own must have grown by exactly one. Any other fall
-// is a restart, which RunWatch handles. One per source, one thread, no allocation.
+// ended; an epoch that is named on a line of its own must have grown by exactly one. Where no epoch
+// is named, a number that had reached its total begins the next pass, unless a start of the program
+// lies between. Any other fall is a restart, which RunWatch handles. One per source, one thread, no
+// allocation.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 namespace l4::segment {
-
-/// Number of the epoch that a message names ("Epoch:[ 2/ 3]", "epoch 2", "Epoch(train) [2]");
-/// "epochs" and 0.4 do not count.
-std::optional<std::int64_t> epoch_in(std::string_view message);
 
 class EpochCounter {
  public:
@@ -25,20 +22,38 @@ class EpochCounter {
     with_number_ = with_number;
   }
 
+  /// Other numbers follow, which do not continue these; the epoch stays.
+  void restart() {
+    last_ = before_ = 0;
+    total_.reset();
+    counted_in_.reset();
+  }
+  /// A line showed that the program starts.
+  void start() { started_ = true; }
+
   /// The iteration number since the first epoch of the run. `total`: iterations of an epoch, if
   /// printed.
   std::int64_t count(std::int64_t number, std::optional<std::int64_t> total) {
     const std::int64_t grown = epoch_ && counted_in_ ? *epoch_ - *counted_in_ : 0;
-    const bool next = grown == 1 || (grown > 1 && with_number_);
+    const bool done = !counted_in_ && !started_ && total && total == total_ && last_ >= *total;
+    const bool next = grown == 1 || (grown > 1 && with_number_) || done;
     if (number < last_ && next) before_ += total.value_or(last_);
     last_ = number;
+    total_ = total;
     counted_in_ = epoch_;
+    started_ = false;
     return before_ + number;
   }
+  /// Iterations of the epochs before the one that was counted last.
+  std::int64_t before() const { return before_; }
+  /// The number that was counted last, as printed.
+  std::int64_t last() const { return last_; }
 
  private:
   std::optional<std::int64_t> epoch_, counted_in_;
+  std::optional<std::int64_t> total_;
   bool with_number_ = false;
+  bool started_ = false;  ///< since the last number
   std::int64_t last_ = 0;
   std::int64_t before_ = 0;  ///< iterations of earlier epochs
 };

@@ -1,153 +1,61 @@
 #include "agent/segment/iteration_learner.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "agent/segment/template_traits.h"
-#include "common/base/ascii.h"
-#include "common/parameters/by_first_letters.h"
 
 namespace l4::segment {
 namespace {
 
-using Context = IterationLearner::Context;
-
-/// Compares letters without case; `b` must not be upper case.
-bool is_same_letter(char a, char b) {
-  return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
-}
-/// True for a character that may stand between a name and its number.
-bool is_between(char c) {
-  constexpr std::string_view kBetween = " =:[(#'\"";
-  return std::ranges::find(kBetween, c) != kBetween.end();
+/// A bar's drawing gives it many templates; an id made of its total and kind unites them.
+LocalTemplateId id_of_bar(std::int64_t total, BarKind kind) {
+  constexpr std::uint32_t kBars = 1U << 31;
+  return LocalTemplateId{kBars | (static_cast<std::uint32_t>(total) << 2U & (kBars - 1)) |
+                         static_cast<std::uint32_t>(kind)};
 }
 
-/// The word before position `at`, without the signs between a name and its number.
-std::string_view word_before(std::string_view text, std::size_t at) {
-  while (at > 0 && is_between(text[at - 1])) --at;
-  std::size_t begin = at;
-  while (begin > 0 && is_name_letter(text[begin - 1])) --begin;
-  return text.substr(begin, at - begin);
+Standing standing_of(const Counter& counter, const Company& company, bool epoch_beside) {
+  const bool in_epoch = counter.in_epoch || (epoch_beside && counter.sign != Sign::none);
+  if (counter.sign == Sign::none && !in_epoch)
+    return company.preparation ? Standing::none : Standing::bare;
+  const bool named = counter.sign == Sign::word;
+  if (company.preparation && !named && !in_epoch) return Standing::none;
+  if (company.evaluation) return Standing::weak;
+  const bool iteration = counter.unit == Unit::iteration || in_epoch;
+  if (iteration && company.measured && (named || in_epoch || counter.sign == Sign::bar))
+    return Standing::strong;
+  if ((iteration && named) || company.measured || (counter.sign == Sign::bar && company.training))
+    return Standing::fair;
+  return Standing::weak;
 }
 
-bool names_iteration(std::string_view word) {
-  static constexpr std::array<std::string_view, 7> kTails{"step", "steps", "iter",  "iteration",
-                                                          "it",   "batch", "update"};
-  return std::ranges::any_of(kTails, [&](std::string_view tail) {
-    return word.size() >= tail.size() && is_same_letter(word.back(), tail.back()) &&
-           std::ranges::equal(word.substr(word.size() - tail.size()), tail, is_same_letter);
-  });
+std::uint32_t line_of(std::uint64_t line) {
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(line, std::numeric_limits<std::uint32_t>::max()));
 }
 
-struct Thing {
-  std::string_view low;
-};
-constexpr std::array<Thing, 21> kThingList{
-    {{"process"}, {"subprocess"}, {"pid"},    {"port"}, {"rank"},  {"local_rank"}, {"node"},
-     {"worker"},  {"thread"},     {"layer"},  {"gpu"},  {"npu"},   {"device"},     {"epoch"},
-     {"seed"},    {"line"},       {"lineno"}, {"time"}, {"shard"}, {"attempt"},    {"channel"}}};
-constexpr parameters::ByFirstLetters kThings(kThingList);
-
-/// True for words whose numbers count or name other things, even if the numbers grow.
-bool names_another_thing(std::string_view word) {
-  return !word.empty() && std::ranges::any_of(kThings.of(word), [&](const Thing& thing) {
-    return std::ranges::equal(word, thing.low, is_same_letter);
-  });
-}
-
-bool is_bar(std::string_view text) {
-  return text.find("%|") != text.npos;
-}
-
-/// True for a bar that shows loading, preparation or evaluation instead of training.
-bool is_preparation(std::string_view bar) {
-  static constexpr std::array<std::string_view, 8> kWords{"oading", "Fetching", "Map", "okeniz",
-                                                          "Filter", "shard",    "Val", "eval"};
-  return std::ranges::any_of(kWords,
-                             [&](std::string_view word) { return bar.find(word) != bar.npos; });
-}
-
-std::int64_t number_in(std::string_view text, std::size_t from, std::size_t to) {
-  std::int64_t value = 0;
-  for (std::size_t k = from; k < to; ++k) value = value * 10 + (text[k] - '0');
-  return value;
-}
-
-/// Position of the first character from `at` on that is not a digit.
-std::size_t digits_end(std::string_view text, std::size_t at) {
-  while (at < text.size() && is_digit(text[at])) ++at;
-  return at;
-}
-
-char at_or_blank(std::string_view text, std::size_t at) {
-  return at < text.size() ? text[at] : ' ';
-}
-
-/// True if the digits are part of a decimal, a word, an address, a date or a percentage.
-bool is_glued(std::string_view text, std::size_t begin, std::size_t end, bool named) {
-  const char before = begin == 0 ? ' ' : text[begin - 1];
-  const char after = at_or_blank(text, end);
-  const bool in_clock = before == ':' && begin > 1 && is_digit(text[begin - 2]);  // 15:04:05
-  const bool clock_goes_on = after == ':' && is_digit(at_or_blank(text, end + 1));
-  if (in_clock || clock_goes_on || is_name_letter(before) || is_name_letter(after)) return true;
-  if (before == '.' || before == '-' || before == '/' || after == '-' || after == '%') return true;
-  if (after != '.' || !is_digit(at_or_blank(text, end + 1))) return false;
-  // "step": 31.0 is an iteration number that the program keeps in a float.
-  std::size_t zeros = end + 1;
-  while (at_or_blank(text, zeros) == '0') ++zeros;
-  return !named || is_digit(at_or_blank(text, zeros)) || is_name_letter(at_or_blank(text, zeros));
-}
-
-/// The total behind "6/120" and "6 / 120"; 0 if there is none.
-std::int64_t total_behind(std::string_view text, std::size_t at) {
-  constexpr std::size_t kDigitsMax = 12;
-  while (at_or_blank(text, at) == ' ' && at < text.size()) ++at;
-  if (at_or_blank(text, at) != '/') return 0;
-  ++at;
-  while (at_or_blank(text, at) == ' ' && at < text.size()) ++at;
-  const std::size_t end = digits_end(text, at);
-  return end - at <= kDigitsMax ? number_in(text, at, end) : 0;
-}
-
-/// Finds the standalone integers of a line that may be iteration numbers.
-std::size_t integers(std::string_view text, IterationLearner::Integers& out) {
-  constexpr std::size_t kDigitsMax = 12;
-  const bool bar = is_bar(text);
-  if (bar && is_preparation(text)) return 0;
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < text.size() && found < out.size();) {
-    if (!is_digit(text[i])) {
-      ++i;
-      continue;
-    }
-    const std::size_t end = digits_end(text, i);
-    const bool whole = !is_glued(text, i, end, false);
-    const bool maybe = end - i <= kDigitsMax && (whole || at_or_blank(text, end) == '.');
-    const std::string_view word = maybe ? word_before(text, i) : std::string_view();
-    const bool named = maybe && names_iteration(word);
-    if (maybe && (whole || !is_glued(text, i, end, named)) && !names_another_thing(word)) {
-      const std::int64_t total = total_behind(text, end);
-      const Context context = named              ? Context::named
-                              : total > 0 && bar ? Context::of_total
-                                                 : Context::bare;
-      out[found++] = {number_in(text, i, end), total, context};
-    }
-    i = end;
-  }
-  return found;
+/// True if `far` is a small multiple of `near`: other lines may print some of the numbers, and a
+/// bar skips numbers when time is short.
+bool leaps(std::int64_t far, std::int64_t near) {
+  constexpr std::int64_t kLeapMax = 8;
+  return near > 0 && far % near == 0 && far / near <= kLeapMax;
 }
 
 }  // namespace
 
 bool IterationLearner::Watched::hopeless() const {
-  constexpr std::uint64_t kSeenEnough = 64;
-  return seen >= kSeenEnough && best_streak < kStreakNamed;
+  constexpr std::uint32_t kSeenEnough = 64, kSeenWithoutCounter = 16;
+  constexpr std::uint16_t kStreakLeast = 2;
+  return (seen >= kSeenEnough && best_streak < kStreakLeast) ||
+         (seen >= kSeenWithoutCounter && !counts);
 }
 
 /// Index of the template in watched_, which is added if there is room. Without room, every
 /// kRefusals-th new template replaces another, so that each template is watched long enough to come
-/// again.
-std::optional<std::size_t> IterationLearner::watch(LocalTemplateId id) {
-  constexpr int kCounting = 2;
+/// again. Bars are few, and always get room.
+std::optional<std::size_t> IterationLearner::watch(LocalTemplateId id, bool urgent) {
+  constexpr std::uint16_t kCounting = 2;
   constexpr std::uint32_t kRefusals = 16;
   if (const std::uint8_t* place = places_.find(key_of(id)); place != nullptr) return *place;
   if (watched_.size() < kTemplatesMax) {
@@ -155,91 +63,215 @@ std::optional<std::size_t> IterationLearner::watch(LocalTemplateId id) {
     watched_.push_back({.id = id});
     return watched_.size() - 1;
   }
-  if (++refused_ % kRefusals != 0) return std::nullopt;
+  if (++refused_ % kRefusals != 0 && !urgent) return std::nullopt;
+  const auto leads = [&] { return leader_ && leader_->watched == oldest_; };
   for (std::size_t tries = 0; tries < kTemplatesMax; ++tries) {
     oldest_ = (oldest_ + 1) % kTemplatesMax;
-    if (watched_[oldest_].best_streak < kCounting && watched_[oldest_].id != marker_) break;
+    if (watched_[oldest_].best_streak < kCounting && !leads()) break;
   }
+  if (leads()) oldest_ = (oldest_ + 1) % kTemplatesMax;
   places_.erase(key_of(watched_[oldest_].id));
   places_[key_of(id)] = static_cast<std::uint8_t>(oldest_);
   watched_[oldest_] = {.id = id};
   return oldest_;
 }
 
-void IterationLearner::count(Field& field, const Integer& number, bool seen,
-                             std::optional<TimeMs> time) {
-  // Other lines may print some of the named numbers; a bar skips numbers when time is short.
-  constexpr std::int64_t kLeapMax = 8;
-  const std::int64_t step = number.value - field.last;
-  if (seen && step == 0 && number.context != Context::bare) return;  // printed by several ranks
-  const bool same_total = number.total == field.total;
-  const auto leaps = [](std::int64_t far, std::int64_t near) {
-    return near > 0 && far % near == 0 && far / near <= kLeapMax;
-  };
+void IterationLearner::count(Watched& watched, std::size_t index, const Counters& counters,
+                             const Moment& now) {
+  Field& field = watched.fields[index];
+  const Counter& counter = counters.items[index];
+  const bool seen = watched.seen > 0;
+  const std::int64_t step = counter.value - field.last;
+  if (seen && step == 0 && counter.sign != Sign::none) return;  // printed by several ranks
+  field.standing = standing_of(counter, watched.company, counters.epoch.has_value());
+  const bool same = counter.total == field.total && counter.unit == field.unit;
+  const bool epoch_grew = counters.epoch && watched.epoch && *counters.epoch > *watched.epoch;
+  const bool free = field.standing >= Standing::fair && watched.company.measured;
   const bool steady =
-      step == field.step || number.context == Context::of_total ||
-      (number.context == Context::named && (leaps(step, field.step) || leaps(field.step, step)));
-  const bool can_convince = number.context != Context::bare || time;
-  if (seen && can_convince && same_total && step > 0 && (field.streak == 0 || steady)) {
+      step == field.step || free || counter.sign == Sign::bar ||
+      (counter.sign == Sign::word && (leaps(step, field.step) || leaps(field.step, step)));
+  if (seen && same && step < 0 && epoch_grew) {
+    ++field.streak;  // the epoch goes on, so its inner counter does
+  } else if (seen && same && step > 0 && (field.streak == 0 || steady)) {
     field.step = field.streak == 0 ? step : std::min(field.step, step);
-    ++field.streak;
+    if (field.streak < std::numeric_limits<std::uint16_t>::max()) ++field.streak;
   } else {
+    if (seen && same && step < 0 && field.falls < std::numeric_limits<std::uint8_t>::max())
+      ++field.falls;
     field.streak = 0;
-    field.since = time;
+    field.run_line = line_of(now.line);
+    field.run_time = now.time;
   }
-  field.last = number.value;
-  field.total = number.total;
-  field.context = number.context;
+  if (!seen || !same) {
+    field.first_line = line_of(now.line);
+    field.first_time = now.time;
+  }
+  field.last_line = line_of(now.line);
+  field.last_time = now.time;
+  field.last = counter.value;
+  field.total = counter.total;
+  field.unit = counter.unit;
+  field.sign = counter.sign;
+  field.name = counter.name;
 }
 
-bool IterationLearner::convinces(const Field& field, std::optional<TimeMs> now) {
-  constexpr int kStreakOfTotal = 6;
-  constexpr int kStreakBare = 12;
+bool IterationLearner::convinces(const Field& field, const Counters& counters, const Moment& now,
+                                 bool trusted) const {
+  constexpr int kNamed = 4, kMeasured = 2, kOfTotal = 6, kEpoch = 3, kBare = 12;
   constexpr Millis kPaceMin{20};
-  if (field.context == Context::named) return field.streak >= kStreakNamed;
-  if (field.context == Context::of_total) return field.streak >= kStreakOfTotal;
-  return field.streak >= kStreakBare && now && field.since &&
-         *now - *field.since >= kPaceMin * field.streak;
-}
-
-void IterationLearner::choose(LocalTemplateId id, const Watched& watched, std::size_t field) {
-  const Field& candidate = watched.fields[field];
-  const bool better = !marker_ || candidate.context > marker_context_ ||
-                      (candidate.context == marker_context_ && candidate.step < marker_step_);
-  if (!better) return;
-  marker_ = id;
-  marker_field_ = field;
-  marker_context_ = candidate.context;
-  marker_step_ = candidate.step;
-}
-
-std::optional<Progress> IterationLearner::observe(LocalTemplateId id, std::string_view message,
-                                                  std::optional<TimeMs> time) {
-  std::optional<std::size_t> place = watch(id);
-  if (!place || watched_[*place].hopeless()) return std::nullopt;
-  Integers numbers{};
-  const std::size_t found = integers(message, numbers);
-  // A bar's drawing gives it many templates; an id made of its total unites them.
-  constexpr std::uint32_t kBars = 1u << 31;
-  for (std::size_t i = 0; i < found; ++i)
-    if (numbers[i].context == Context::of_total)
-      id = LocalTemplateId{kBars | static_cast<std::uint32_t>(numbers[i].total)};
-  if (id != watched_[*place].id) {
-    ++watched_[*place].seen;
-    place = watch(id);
-    if (!place) return std::nullopt;
+  switch (field.standing) {
+    case Standing::none:
+      return false;
+    case Standing::strong:
+      return field.streak >= (counters.epoch || field.total > 0 ? 0 : 1);
+    case Standing::fair:
+      if (field.sign == Sign::bar) return true;
+      if (field.unit == Unit::iteration && field.total > 0) return field.streak >= 1;
+      return field.streak >= (field.unit == Unit::iteration ? kNamed : kMeasured);
+    case Standing::weak:
+      if (field.sign == Sign::bar) return trusted || field.streak >= kMeasured;
+      if (field.unit == Unit::epoch) return field.streak >= kEpoch;
+      return field.streak >= (field.sign == Sign::word ? kNamed : kOfTotal);
+    case Standing::bare:
+      return field.streak >= kBare && now.time && field.run_time &&
+             *now.time - *field.run_time >= kPaceMin * field.streak;
   }
-  Watched& watched = watched_[*place];
-  for (std::size_t i = 0; i < found; ++i) {
+  return false;
+}
+
+/// True if the counter went on after the marker had ended, and has lasted longer than it.
+bool IterationLearner::outlasts_leader(const Field& field) const {
+  constexpr std::int64_t kUnfinished = 4;  // an evaluation pauses the marker
+  const Field& marker = leader();
+  if (marker.last_line >= field.run_line || field.falls > marker.falls) return false;
+  std::int64_t needed = marker.total > 0 && marker.last >= marker.total ? 1 : kUnfinished;
+  if (field.standing < marker.standing) needed *= kUnfinished;
+  if (marker.first_time && marker.last_time && field.run_time && field.last_time)
+    return *field.last_time - *field.run_time > needed * (*marker.last_time - *marker.first_time);
+  const auto covered = [](const Field& one, std::uint32_t from) {
+    const std::int64_t lines = one.last_line - from;
+    return one.sign == Sign::bar ? std::max(lines, one.last) : lines;
+  };
+  return covered(field, field.run_line) > needed * covered(marker, marker.first_line);
+}
+
+bool IterationLearner::beats_leader(const Field& field) const {
+  const Field& marker = leader();
+  if (field.standing > marker.standing) return true;
+  if (field.standing == marker.standing) {
+    const bool alike = field.unit == marker.unit && field.total == marker.total;
+    if (alike && field.step > 0 && marker.step > 0 && field.step < marker.step) return true;
+    const bool outer = marker.unit == Unit::epoch && field.unit == Unit::iteration;
+    if (outer && field.falls <= marker.falls) return true;
+  }
+  return outlasts_leader(field);
+}
+
+/// Several templates may print the marker's number, for example where its line has further fields
+/// at times.
+bool IterationLearner::continues_leader(const Counter& counter, Standing standing) const {
+  constexpr std::int64_t kAheadMax = 4;
+  const Field& marker = leader();
+  const std::int64_t ahead = counter.value - marker.last;
+  return counter.name != 0 && counter.name == marker.name && counter.unit == marker.unit &&
+         counter.total == marker.total && standing >= marker.standing && ahead > 0 &&
+         ahead <= kAheadMax * std::max<std::int64_t>(marker.step, 1);
+}
+
+void IterationLearner::lead(const Place& place, const Counters& counters) {
+  const Watched& watched = watched_[place.watched];
+  const Counter& counter = counters.items[place.field];
+  leader_ = place;
+  ++changes_;
+  grounds_ = static_cast<std::uint8_t>(
+      (counter.sign == Sign::word ? wire::kGroundWord : 0) |
+      (counter.total > 0 ? wire::kGroundTotal : 0) |
+      (counter.sign == Sign::bar ? wire::kGroundBar : 0) |
+      (counters.epoch || counter.in_epoch ? wire::kGroundEpoch : 0) |
+      (watched.company.measured ? wire::kGroundMeasured : 0) |
+      (watched.company.evaluation ? wire::kGroundEvaluation : 0) |
+      (counter.unit == Unit::epoch || counter.unit == Unit::sample ? wire::kGroundOtherUnit : 0));
+}
+
+std::optional<IterationLearner::Learned> IterationLearner::contest(std::size_t place,
+                                                                   const Counters& counters,
+                                                                   const Moment& now,
+                                                                   bool trusted) {
+  Watched& watched = watched_[place];
+  std::optional<std::size_t> marks;
+  for (std::size_t i = 0; i < counters.size; ++i) {
+    const Place here{place, i};
+    count(watched, i, counters, now);
     Field& field = watched.fields[i];
-    count(field, numbers[i], watched.seen > 0, time);
     watched.best_streak = std::max(watched.best_streak, field.streak);
-    if (convinces(field, time)) choose(id, watched, i);
+    watched.counts = true;
+    if (leader_ == here) {
+      marks = i;
+    } else if (leader_ && !marks && continues_leader(counters.items[i], field.standing)) {
+      marks = i;
+      leader().last = field.last;
+      leader().last_line = field.last_line;
+      leader().last_time = field.last_time;
+    } else if (convinces(field, counters, now, trusted) && (!leader_ || beats_leader(field))) {
+      lead(here, counters);
+      marks = i;
+    }
   }
+  if (counters.epoch) watched.epoch = counters.epoch;
   ++watched.seen;
-  if (marker_ != id || marker_field_ >= found) return std::nullopt;
-  const Integer& number = numbers[marker_field_];
-  return Progress{number.value, number.total > 0 ? std::optional(number.total) : std::nullopt};
+  if (!marks) return std::nullopt;
+  const Counter& counter = counters.items[*marks];
+  const auto total = counter.total > 0 ? std::optional(counter.total) : std::nullopt;
+  return Learned{{counter.value, total}, counters.epoch};
+}
+
+std::optional<IterationLearner::Learned> IterationLearner::observe(LocalTemplateId id,
+                                                                   std::string_view message,
+                                                                   const Moment& now, bool drawn) {
+  std::optional<std::size_t> place;
+  if (!drawn) {
+    place = watch(id);
+    if (!place || watched_[*place].hopeless()) return std::nullopt;
+  }
+  Counters counters;
+  find_counters(message, counters);
+  bool trusted = false;
+  if (counters.bar) {
+    if (place) watched_[*place].counts = true;  // its lines are counted under the bar's id
+    trusted = counters.bar_kind == BarKind::training;
+    place = watch(id_of_bar(counters.items[*counters.bar].total, counters.bar_kind), true);
+  } else if (drawn) {
+    place = watch(id);
+  }
+  if (!place) return std::nullopt;
+  Watched& watched = watched_[*place];
+  if (watched.seen == 0) {
+    watched.company = company_of(message);
+    if (counters.bar) {
+      watched.company.preparation = counters.bar_kind == BarKind::preparation;
+      watched.company.evaluation = counters.bar_kind == BarKind::evaluation;
+    }
+  }
+  if (counters.size == 0) {
+    ++watched.seen;
+    return std::nullopt;
+  }
+  return contest(*place, counters, now, trusted);
+}
+
+std::optional<IterationLearner::Learned> IterationLearner::observe_bar(const Progress& bar,
+                                                                       const Moment& now,
+                                                                       bool in_training) {
+  const auto place = watch(id_of_bar(bar.total.value_or(0), BarKind::training), true);
+  if (!place) return std::nullopt;
+  Counters counters;
+  counters.size = 1;
+  counters.bar = 0;
+  counters.items[0] = {.value = bar.number,
+                       .total = bar.total.value_or(0),
+                       .unit = Unit::iteration,
+                       .sign = Sign::bar};
+  return contest(*place, counters, now, in_training);
 }
 
 }  // namespace l4::segment

@@ -1,12 +1,20 @@
-// Finds the iteration marker of a framework that has no rule pack.
+// Finds the counter that tells how far a source's training is, where no rule pack names it.
 //
-// Place in the flow: the segmenter asks it for every record whose template has no role in a rule
-// pack. A template whose integer grows by a constant step at each occurrence is a marker. The
-// number of occurrences that are needed depends on the place of the integer: few behind a word such
-// as "step" or "iter", more before the total of a bar ("6/120"), many for a bare integer. A bare
-// integer must also grow at a steady pace, because lists (channels, stack frames) are printed in no
-// time. One per source, one thread. Bounds: kTemplatesMax templates (one that never counted is
-// evicted first) and the first kFieldsMax integers of each.
+// Place in the flow: the segmenter asks it for every record that no rule pack marks. The counters
+// (progress_grammar.h) of all templates compete by what a training clock does. What stands beside a
+// counter gives its standing: a counted thing with a loss, a rate or a time beside it is strong, a
+// word alone fair, a bar, an epoch or samples alone weak, a number without any sign bare. The
+// weaker it is, the more often it must grow before it is taken; what loads, converts or saves is
+// never taken. A better standing wins at once; among equals the finer step wins, and a counter that
+// goes on after the marker has ended wins once it has lasted longer (an evaluation does not, a
+// download bar loses to the training that follows). A counter that begins again wins nothing from
+// one that does not.
+//
+// Lines are judged as they come, and a marker that becomes known late changes nothing before it:
+// lines of the first iterations stay without a number. If the marker changes and its numbers do not
+// continue the former's, the segmenter numbers anew, and the aggregator forgets the former numbers.
+// One per source, one thread. Bounds: kTemplatesMax templates (one that never counted is evicted
+// first) and Counters::kMax numbers of each.
 #pragma once
 
 #include <array>
@@ -15,66 +23,95 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/segment/progress_grammar.h"
 #include "agent/segment/rule_pack.h"
 #include "common/base/flat_table.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/wire/definitions.h"
 
 namespace l4::segment {
 
+/// How much speaks for a counter, the best last.
+enum class Standing : std::uint8_t { none, bare, weak, fair, strong };
+
 class IterationLearner {
  public:
-  /// The iteration number, and the total if it is printed, if `message` is a marker line; empty
-  /// while the template is not known to be a marker.
-  std::optional<Progress> observe(LocalTemplateId id, std::string_view message,
-                                  std::optional<TimeMs> time);
-
-  /// How likely an integer is an iteration number by what surrounds it: nothing, a total behind
-  /// it, a word such as "step" before it.
-  enum class Context : std::uint8_t { bare, of_total, named };
-
-  struct Integer {
-    std::int64_t value = 0;
-    std::int64_t total = 0;  ///< behind a slash; 0 if none
-    Context context = Context::bare;
+  /// Where and when a record stands; lines are from 1 and grow.
+  struct Moment {
+    std::uint64_t line = 0;
+    std::optional<TimeMs> time;
   };
-  static constexpr std::size_t kFieldsMax = 8;
-  using Integers = std::array<Integer, kFieldsMax>;
+  struct Learned {
+    Progress progress;
+    std::optional<std::int64_t> epoch;  ///< printed beside it
+  };
+
+  /// The iteration number, if `message` is a line of the marker. `drawn`: it holds a bar, so it is
+  /// read whatever its template.
+  std::optional<Learned> observe(LocalTemplateId id, std::string_view message, const Moment& now,
+                                 bool drawn = false);
+  /// The same for a bar that the decoder removed, because text was printed on its line.
+  /// `in_training`: such a bar is believed at once.
+  std::optional<Learned> observe_bar(const Progress& bar, const Moment& now, bool in_training);
+
+  /// Increases whenever another counter becomes the marker; 0 while there is none.
+  std::uint32_t changes() const { return changes_; }
+  /// wire::MarkerGround bits of the marker.
+  std::uint8_t grounds() const { return grounds_; }
+  Standing standing() const { return leader_ ? leader().standing : Standing::none; }
 
  private:
   static constexpr std::size_t kTemplatesMax = 128;  ///< an index into watched_ fits into a byte
-  static constexpr int kStreakNamed = 4;             ///< the shortest streak that may convince
 
   struct Field {
-    std::int64_t last = 0;
-    std::int64_t step = 0;
-    std::int64_t total = 0;
-    int streak = 0;
-    std::optional<TimeMs> since;  ///< time of the streak's first occurrence
-    Context context = Context::bare;
+    std::int64_t last = 0, total = 0, step = 0;
+    std::uint32_t first_line = 0, last_line = 0;  ///< at which it was seen to grow
+    std::uint32_t run_line = 0;                   ///< at which its present streak began
+    std::uint32_t name = 0;
+    std::optional<TimeMs> first_time, last_time, run_time;
+    std::uint16_t streak = 0;
+    std::uint8_t falls = 0;  ///< how often it began again, without an epoch that grew
+    Unit unit = Unit::unknown;
+    Sign sign = Sign::none;
+    Standing standing = Standing::none;
   };
   struct Watched {
     LocalTemplateId id;
-    std::array<Field, kFieldsMax> fields{};
-    int best_streak = 0;
-    std::uint64_t seen = 0;
-    /// Many lines were seen and no integer grew: the template is not examined any more.
+    std::array<Field, Counters::kMax> fields{};
+    std::optional<std::int64_t> epoch = {};
+    Company company = {};
+    std::uint16_t best_streak = 0;
+    bool counts = false;  ///< a line of it had a counter
+    std::uint32_t seen = 0;
+    /// Many lines were seen and no number grew: the template is not examined any more.
     bool hopeless() const;
   };
+  struct Place {
+    std::size_t watched = 0, field = 0;
+    bool operator==(const Place&) const = default;
+  };
 
-  std::optional<std::size_t> watch(LocalTemplateId id);
-  static void count(Field& field, const Integer& number, bool seen, std::optional<TimeMs> time);
-  static bool convinces(const Field& field, std::optional<TimeMs> now);
-  void choose(LocalTemplateId id, const Watched& watched, std::size_t field);
+  std::optional<std::size_t> watch(LocalTemplateId id, bool urgent = false);
+  std::optional<Learned> contest(std::size_t place, const Counters& counters, const Moment& now,
+                                 bool trusted);
+  void count(Watched& watched, std::size_t index, const Counters& counters, const Moment& now);
+  bool convinces(const Field& field, const Counters& counters, const Moment& now,
+                 bool trusted) const;
+  bool beats_leader(const Field& field) const;
+  bool outlasts_leader(const Field& field) const;
+  bool continues_leader(const Counter& counter, Standing standing) const;
+  void lead(const Place& place, const Counters& counters);
+  const Field& leader() const { return watched_[leader_->watched].fields[leader_->field]; }
+  Field& leader() { return watched_[leader_->watched].fields[leader_->field]; }
 
   std::vector<Watched> watched_;
-  FlatTable<std::uint8_t> places_;         // index in watched_, by template; read for every line
-  std::size_t oldest_ = 0;                 ///< where the search for a template to evict begins
-  std::uint32_t refused_ = 0;              ///< templates that found no room
-  std::optional<LocalTemplateId> marker_;  ///< for a bar, an id made of its total
-  std::size_t marker_field_ = 0;
-  Context marker_context_ = Context::bare;
-  std::int64_t marker_step_ = 0;
+  FlatTable<std::uint8_t> places_;  // index in watched_, by template; read for every line
+  std::size_t oldest_ = 0;          ///< where the search for a template to evict begins
+  std::uint32_t refused_ = 0;       ///< templates that found no room
+  std::optional<Place> leader_;
+  std::uint32_t changes_ = 0;
+  std::uint8_t grounds_ = 0;
 };
 
 }  // namespace l4::segment

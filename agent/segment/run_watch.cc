@@ -21,10 +21,14 @@ constexpr std::int64_t kJump = 16;
 
 }  // namespace
 
-void RunWatch::note_jump(std::size_t speaker, const IterationMarker* marker, std::int64_t number) {
-  if (!jumps_.last) jumps_ = {.speaker = speaker, .marker = marker, .last = number};
-  if (jumps_.speaker != speaker || jumps_.marker != marker) return;
-  if (number < *jumps_.last - kJump && !jumps_.started) ++jumps_.back;
+void RunWatch::note_jump(std::size_t speaker, const IterationMark& mark) {
+  const std::int64_t number = mark.iteration;
+  if (!jumps_.last)
+    jumps_ = {.speaker = speaker, .marker = mark.rule, .numbering = mark.numbering, .last = number};
+  if (jumps_.speaker != speaker || jumps_.marker != mark.rule) return;
+  const bool compared = jumps_.numbering == mark.numbering;
+  jumps_.numbering = mark.numbering;
+  if (compared && number < *jumps_.last - kJump && !jumps_.started) ++jumps_.back;
   jumps_.started = false;
   jumps_.last = number;
   if (++jumps_.numbers < kJumpBlock) return;
@@ -32,10 +36,13 @@ void RunWatch::note_jump(std::size_t speaker, const IterationMarker* marker, std
   jumps_.numbers = jumps_.back = 0;
 }
 
-bool RunWatch::falls(std::size_t speaker, const TemplateTraits& traits, const IterationMark& mark) {
+bool RunWatch::falls(std::size_t speaker, const IterationMark& mark) {
   if (mark.counted) return false;
-  if (!leader_) leader_ = Leader{speaker, traits.role.iteration, mark.iteration, mark.iteration, 1};
-  if (leader_->speaker != speaker || leader_->marker != traits.role.iteration) return false;
+  if (leader_ && leader_->speaker == speaker && leader_->numbering != mark.numbering)
+    leader_.reset();
+  if (!leader_)
+    leader_ = Leader{speaker, mark.rule, mark.numbering, mark.iteration, mark.iteration, 1};
+  if (leader_->speaker != speaker || leader_->marker != mark.rule) return false;
   const std::int64_t step = mark.iteration - leader_->last;
   const bool at_begin = mark.iteration <= leader_->first + leader_->stride;
   if (-step > (at_begin ? kLagStridesToBegin : kLagStrides) * leader_->stride) return true;
@@ -58,11 +65,11 @@ bool RunWatch::repeats(std::size_t speaker, const LiteralRule* banner) {
 bool RunWatch::begins(std::size_t speaker, const TemplateTraits& traits, Level level,
                       const std::optional<IterationMark>& mark) {
   ++records_;
-  if (mark && !mark->counted) note_jump(speaker, traits.role.iteration, mark->iteration);
+  if (mark && !mark->counted) note_jump(speaker, *mark);
   const LiteralRule* banner = traits.role.banner;
   jumps_.started |= banner != nullptr || is_startup(traits.role.stage);
   if (restless()) leader_.reset();
-  const bool begun = (mark && !restless() && falls(speaker, traits, *mark)) ||
+  const bool begun = (mark && !restless() && falls(speaker, *mark)) ||
                      (banner != nullptr && repeats(speaker, banner));
   if (begun) {
     const Jumps jumps = jumps_;

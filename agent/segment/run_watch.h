@@ -4,8 +4,9 @@
 // segmenter. A run begins when an iteration number falls far behind the previous one, or when a
 // banner (a line that a rule pack declares as such) is printed again after its run had an
 // iteration, an end or an error. Numbers that fall because an epoch begins do not get here, because
-// EpochCounter has added them up. Numbers that jump back and forth count no iterations and begin no
-// runs (restless()). One per file, one thread; a few numbers and one entry per banner and speaker.
+// EpochCounter has added them up; those of another marker (another numbering) are not compared.
+// Numbers that jump back and forth count no iterations and begin no runs (restless()). One per
+// file, one thread; a few numbers and one entry per banner and speaker.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +29,16 @@ class RunWatch {
   bool restless() const { return jumps_.restless; }
 
  private:
-  void note_jump(std::size_t speaker, const IterationMarker* marker, std::int64_t number);
+  void note_jump(std::size_t speaker, const IterationMark& mark);
 
-  bool falls(std::size_t speaker, const TemplateTraits& traits, const IterationMark& mark);
+  bool falls(std::size_t speaker, const IterationMark& mark);
   bool repeats(std::size_t speaker, const LiteralRule* banner);
 
   /// The speaker that counts the run's iterations: the first that marked one.
   struct Leader {
     std::size_t speaker = 0;
     const IterationMarker* marker = nullptr;  ///< null if it was learned
+    std::uint16_t numbering = 0;
     std::int64_t first = 0, last = 0;
     std::int64_t stride = 1;
   };
@@ -44,6 +46,7 @@ class RunWatch {
   struct Jumps {
     std::size_t speaker = 0;
     const IterationMarker* marker = nullptr;
+    std::uint16_t numbering = 0;
     std::optional<std::int64_t> last;
     int numbers = 0, back = 0;  ///< numbers of the current block, and those that fell far
     bool started = false;       ///< something started since the last number, so the next may fall

@@ -12,58 +12,124 @@ std::optional<IterationMark> Segmenter::pack_mark(const decode::Record& record,
                                                   const IterationMarker& marker, ReadHint& hint) {
   const auto progress = read_progress(record.text, marker.number_after, record.outline, hint);
   if (!progress) return std::nullopt;
-  if (marker.bar) {
-    // Evaluation loops draw bars of the same shape with another total.
-    if (!bar_total_) bar_total_ = progress->total;
-    if (progress->total != bar_total_) return std::nullopt;
-  }
-  has_pack_marker_ = has_number_ = true;
-  return IterationMark{epochs_.count(progress->number, progress->total), false, marker.boundary};
+  constexpr int kPatienceMax = 100'000;
+  if (!has_pack_marker_ && learned_ != 0) patience_ = std::min(4 * patience_, kPatienceMax);
+  has_pack_marker_ = true;
+  strays_ = 0;
+  IterationMark mark = numbered(*progress, &marker);
+  mark.boundary = marker.boundary;
+  return mark;
 }
 
-/// The mark of a bar that the decoder removed because text was printed on the bar's line. The bar
-/// counts iterations if its total is that of the training, or if it is the first one in training.
-std::optional<IterationMark> Segmenter::bar_mark(const decode::Record& record) {
-  if (!record.progress || !record.progress_total) return std::nullopt;
-  if (record.text.find("%|") != std::string_view::npos) return std::nullopt;  // the text is a bar
-  if (!bar_total_ && stage_ == Stage::training) bar_total_ = record.progress_total;
-  if (!bar_total_ || record.progress_total != bar_total_) return std::nullopt;
-  has_number_ = true;
-  return IterationMark{epochs_.count(*record.progress, record.progress_total), false,
-                       wire::Boundary::completed, true};
+/// The next number of the marker. If another marker was taken since the last number, and the number
+/// does not continue those of the former, numbers begin anew.
+IterationMark Segmenter::numbered(const Progress& progress, const IterationMarker* rule) {
+  const std::uint32_t learned = rule == nullptr ? learner_.changes() : 0;
+  if (numbered_before_ && learned != learned_) {
+    if (!continues(progress.number)) number_anew();
+    if (learned_ != 0) marker_template_.reset();
+  }
+  learned_ = learned;
+  numbered_before_ = has_number_ = true;
+  IterationMark mark;
+  mark.iteration = epochs_.count(progress.number, progress.total);
+  mark.rule = rule;
+  mark.before = epochs_.before();
+  mark.numbering = numbering_;
+  return mark;
+}
+
+bool Segmenter::continues(std::int64_t number) const {
+  constexpr std::int64_t kAheadMax = 4;
+  const std::int64_t ahead = number - epochs_.last();
+  return ahead >= 0 && ahead <= kAheadMax * std::max<std::int64_t>(stride_, 1);
+}
+
+void Segmenter::number_anew() {
+  ++numbering_;
+  epochs_.restart();
+  forget_counted();
+}
+
+/// The mark of the counter that was learned. It may also be a bar that the decoder removed, because
+/// text was printed on its line. Beside a rule pack's marker only bars are looked at, and they
+/// count once the pack's line comes no more.
+std::optional<IterationMark> Segmenter::learned_mark(const decode::Record& record,
+                                                     LocalTemplateId id) {
+  const IterationLearner::Moment now{record.lines.front(), record.time};
+  bool beside = false;
+  std::optional<IterationLearner::Learned> learned;
+  if (record.progress && record.progress_total &&
+      record.text.find("%|") == std::string_view::npos) {  // the text is no bar
+    learned = learner_.observe_bar({*record.progress, record.progress_total}, now,
+                                   stage_ == Stage::training);
+    beside = learned.has_value();
+  }
+  const std::uint32_t changes = learner_.changes();
+  if (auto of_text = learner_.observe(id, record.text, now, record.progress.has_value());
+      of_text && (!learned || learner_.changes() != changes)) {
+    learned = of_text;
+    beside = false;
+  }
+  if (!learned) return std::nullopt;
+  if (has_pack_marker_) {
+    if (++strays_ < patience_) return std::nullopt;
+    has_pack_marker_ = false;  // its line has not come for as long
+  }
+  if (learned->epoch) epochs_.enter(*learned->epoch, true);
+  IterationMark mark = numbered(learned->progress, nullptr);
+  mark.beside = beside;
+  return mark;
 }
 
 std::optional<IterationMark> Segmenter::mark_of(const decode::Record& record, LocalTemplateId id,
                                                 const TemplateTraits& traits) {
+  const IterationMarker* rule = traits.role.iteration;
+  const bool by_pack = rule != nullptr && !rule->bar;
   if (traits.names_epoch)
-    if (const auto epoch = epoch_in(record.text))
-      epochs_.enter(*epoch, traits.role.iteration != nullptr);
-  if (traits.role.iteration != nullptr)
-    return pack_mark(record, *traits.role.iteration, traits.number_hint);
-  if (const auto mark = bar_mark(record)) return mark;
+    if (const auto epoch = epoch_in(record.text)) epochs_.enter(*epoch, by_pack);
+  if (traits.role.banner != nullptr || is_startup(traits.role.stage)) epochs_.start();
+  if (by_pack) return pack_mark(record, *rule, traits.number_hint);
   const bool ordinary = !record.folded && traits.level < Level::warning &&
                         traits.role.stage == Stage::unknown &&
                         traits.role.stage_end == Stage::unknown;
-  if (!has_pack_marker_ && ordinary)
-    if (const auto learned = learner_.observe(id, record.text, record.time)) {
-      has_number_ = true;
-      return IterationMark{epochs_.count(learned->number, learned->total), false,
-                           wire::Boundary::completed};
-    }
-  if (!has_number_ && traits.role.progress)
-    return IterationMark{++ticks_, true, wire::Boundary::completed};
+  const bool bar = record.progress || rule != nullptr;
+  if (bar || (!has_pack_marker_ && ordinary))
+    if (const auto mark = learned_mark(record, id)) return mark;
+  if (!has_number_ && traits.role.progress) {
+    IterationMark mark{++ticks_, true};
+    mark.numbering = numbering_;
+    return mark;
+  }
   return std::nullopt;
+}
+
+std::optional<wire::Marker> Segmenter::marker_taken() const {
+  if (!marker_template_ || marks_counted_) return std::nullopt;
+  wire::Marker marker;
+  marker.id = *marker_template_;
+  if (marker_rule_ != nullptr) {
+    marker.grounds = wire::kGroundPack;
+    marker.standing = wire::kStandingOfPack;
+    marker.pack = marker_rule_->pack;
+  } else {
+    marker.grounds = learner_.grounds();
+    marker.standing = static_cast<std::uint8_t>(learner_.standing());
+  }
+  return marker;
 }
 
 /// Frameworks print several lines per iteration, and some count other things by the same name. The
 /// first template that marks an iteration leads, together with templates of the same rule. A mark
 /// of any other template counts only if it is near the leader's iteration; after kPatience
-/// contradictions without a mark of the leader, the other template becomes the leader.
+/// contradictions without a mark of the leader, the other template becomes the leader. Learned
+/// markers have had their contest already.
 bool Segmenter::contradicts(const IterationMark& mark, LocalTemplateId id,
                             const IterationMarker* rule) {
   constexpr int kPatience = 6;
   const std::int64_t ahead = completed_ ? mark.iteration - completed_->value() : 0;
-  const bool same_rule = rule != nullptr && rule == marker_rule_ && ahead >= 0;
+  if (rule == nullptr) return false;
+  const bool same_rule = rule == marker_rule_ && ahead >= 0;
   const bool leads = !marker_template_ || *marker_template_ == id || same_rule;
   if (leads || (ahead >= 0 && ahead <= 4 * std::max<std::int64_t>(stride_, 1))) {
     if (leads) contradictions_ = 0;
@@ -108,7 +174,7 @@ void Segmenter::note_time(TimeMs time) {
 void Segmenter::add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits,
                     std::optional<IterationMark> mark, Stage stack_stage, bool silent) {
   if (mark && marks_counted_ && !mark->counted) forget_counted();
-  if (mark && contradicts(*mark, id, traits.role.iteration)) mark.reset();
+  if (mark && !mark->counted && contradicts(*mark, id, mark->rule)) mark.reset();
   // A start-up line after the first iteration begins no stage: training also sets up libraries and
   // reads data.
   const Stage stage = stack_stage != Stage::unknown ? stack_stage : traits.role.stage;
@@ -131,11 +197,13 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
     ++marks_;
     if (!marker_template_ && !mark->beside) {
       marker_template_ = id;
-      marker_rule_ = traits.role.iteration;
+      marker_rule_ = mark->rule;
     }
     if (starts || (is_startup(stage_) || stage_ == Stage::unknown)) stage_ = Stage::training;
     open_.iteration = Iteration{mark->iteration};
     open_.counted = mark->counted;
+    open_.before = mark->before;
+    open_.numbering = mark->numbering;
   }
   if (open_.events.empty()) open_.stage = stage_;
   append(record, id, traits, silent);
@@ -279,6 +347,8 @@ void Segmenter::close(wire::Boundary boundary) {
     if (!open_.iteration && completed_ && stride_ > 0) {
       open_.iteration = Iteration{completed_->value() + stride_};
       open_.counted = !has_number_;
+      open_.before = has_number_ ? epochs_.before() : 0;
+      open_.numbering = numbering_;
     }
     open_.source = source_;
     open_.boundary = boundary;
@@ -294,9 +364,13 @@ void Segmenter::cut() {
   if (open_.events.empty()) return;
   const auto iteration = open_.iteration;
   const bool counted = open_.counted;
+  const std::int64_t before = open_.before;
+  const std::uint16_t numbering = open_.numbering;
   close(wire::Boundary::none);
   open_.iteration = iteration;
   open_.counted = counted;
+  open_.before = before;
+  open_.numbering = numbering;
 }
 
 void Segmenter::finish() {

@@ -20,6 +20,7 @@
 #include "agent/decode/record.h"
 #include "agent/segment/epoch_counter.h"
 #include "agent/segment/iteration_learner.h"
+#include "agent/segment/progress_grammar.h"
 #include "agent/segment/template_traits.h"
 #include "common/base/flat_table.h"
 #include "common/wire/batch.h"
@@ -32,6 +33,9 @@ struct IterationMark {
   bool counted = false;  ///< counted by the segmenter, because no number is printed
   wire::Boundary boundary = wire::Boundary::completed;
   bool beside = false;  ///< marked by a progress bar that stands before the text on its line
+  const IterationMarker* rule = nullptr;  ///< null if the marker was learned
+  std::int64_t before = 0;                ///< iterations of earlier epochs
+  std::uint16_t numbering = 0;  ///< grows when other numbers begin that do not continue the former
 };
 
 class Segmenter {
@@ -84,6 +88,9 @@ class Segmenter {
   /// Sets the time of arrival of the records that follow; offline it is not known.
   void set_arrival(TimeMs now) { arrival_ = now; }
 
+  /// The marker and why it was taken; empty if nothing marks iterations by printed numbers.
+  std::optional<wire::Marker> marker_taken() const;
+
   /// Hands out the learner for the segmenter of the file's next run; this segmenter must not be
   /// used afterwards.
   IterationLearner release_learner() { return std::move(learner_); }
@@ -104,7 +111,10 @@ class Segmenter {
  private:
   std::optional<IterationMark> pack_mark(const decode::Record& record,
                                          const IterationMarker& marker, ReadHint& hint);
-  std::optional<IterationMark> bar_mark(const decode::Record& record);
+  std::optional<IterationMark> learned_mark(const decode::Record& record, LocalTemplateId id);
+  IterationMark numbered(const Progress& progress, const IterationMarker* rule);
+  bool continues(std::int64_t number) const;
+  void number_anew();
   bool contradicts(const IterationMark& mark, LocalTemplateId id, const IterationMarker* rule);
   void append(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits,
               bool silent);
@@ -132,11 +142,15 @@ class Segmenter {
   std::optional<Iteration> completed_;
   std::int64_t stride_ = 0;  ///< distance of the last two completed iterations
   int contradictions_ = 0;   ///< marks in a row that contradict the leading marker
-  std::optional<std::int64_t> bar_total_;
   std::optional<LocalTemplateId> marker_template_;
   const IterationMarker* marker_rule_ = nullptr;  ///< the leading template's; null: learned
   bool has_pack_marker_ = false;                  ///< a rule pack knows the marker of this source
   bool has_number_ = false;                       ///< the source prints iteration numbers
+  std::uint32_t learned_ = 0;  ///< IterationLearner::changes() at the last number; 0: a pack's
+  int strays_ = 0;             ///< learned marks since the rule pack's last one
+  int patience_ = 6;           ///< so many of them show that the pack's line comes no more
+  std::uint16_t numbering_ = 0;
+  bool numbered_before_ = false;  ///< a number was counted in this numbering
   bool has_marker_ = false;
   bool marks_counted_ = false;  ///< the last mark was counted, not printed
   std::uint64_t marks_ = 0;

@@ -9,7 +9,9 @@
 #include "aggregator/faults/library.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/job_state.h"
+#include "aggregator/job/printed.h"
 #include "aggregator/job/share.h"
+#include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
 
 namespace l4::diagnose {
@@ -263,7 +265,8 @@ void build_events(const Built& built, Diagnosis& diagnosis) {
     const auto first = std::ranges::find(event.at, failure.first_stream, &job::Occurrence::stream);
     if (first != event.at.end()) {
       out.stage = first->stats.first_stage;
-      out.iteration = first->stats.first_iteration;
+      if (const auto& iteration = first->stats.first_iteration)
+        out.iteration = view.streams[failure.first_stream].state->printed(*iteration);
     }
     out.level = event.level;
     add_why(built, failure, reach.nodes.size(), out);
@@ -307,6 +310,7 @@ void build_iterations(const Built& built, Report& report) {
       one.begin = tick->first_done;
       one.end = tick->last_done;
     }
+    one.iteration = job::printed(view, one.iteration);
     report.iterations.push_back(std::move(one));
   }
   std::ranges::sort(report.iterations, [](const ScoredIteration& a, const ScoredIteration& b) {

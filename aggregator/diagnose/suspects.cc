@@ -10,6 +10,7 @@
 
 #include "aggregator/diagnose/silent_ranks.h"
 #include "aggregator/job/clock.h"
+#include "aggregator/job/printed.h"
 #include "aggregator/job/view.h"
 #include "common/base/earliest.h"
 
@@ -333,7 +334,7 @@ void Collector::add_lag() {
   for (const std::uint32_t rank : late)
     blame(rank, weight,
           fmt::format("did not complete iteration {}, which others did",
-                      findings_.clock.completed_by_any->value()));
+                      job::printed(view(), *findings_.clock.completed_by_any).value()));
 }
 
 void Collector::add_drags() {
@@ -382,7 +383,7 @@ void Collector::add_temporal() {
   const double weight = kTemporalWeight * rarity(flagged.size(), view().training_ranks());
   for (const auto& [rank, alarm] : flagged) {
     std::string why = fmt::format("temporal: its iteration {} is not what it and its peers print",
-                                  alarm->iteration);
+                                  job::printed(view(), Iteration{alarm->iteration}).value());
     if (!alarm->missing.empty())
       why += fmt::format("; \"{}\" is missing",
                          view().events[alarm->missing.back()].text.substr(0, 60));

@@ -7,6 +7,7 @@
 #include "aggregator/diagnose/opening.h"
 #include "aggregator/faults/fault.h"
 #include "aggregator/job/clock.h"
+#include "aggregator/job/printed.h"
 #include "aggregator/job/share.h"
 #include "aggregator/job/view.h"
 #include "common/base/earliest.h"
@@ -302,7 +303,9 @@ Verdict decide(const VerdictInput& input) {
   if (verdict.state == State::slow) {
     if (!findings.clock.counted) verdict.iteration = findings.slowdown.first;
     verdict.since = findings.slowdown.since;
-  } else if (verdict.state != State::healthy && verdict.state != State::finished) {
+  } else if (!has_suspects(verdict.state)) {
+    if (!findings.clock.counted) verdict.iteration = findings.clock.completed_by_any;
+  } else {
     if (!findings.clock.counted) verdict.iteration = findings.clock.first_incomplete;
     const auto progress = findings.clock.last_progress;
     const bool stood =
@@ -313,6 +316,7 @@ Verdict decide(const VerdictInput& input) {
                     : progress                        ? progress
                                                       : findings.view.end;
   }
+  if (verdict.iteration) verdict.iteration = job::printed(findings.view, *verdict.iteration);
   return verdict;
 }
 

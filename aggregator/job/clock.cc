@@ -208,6 +208,20 @@ std::optional<TimeMs> progress_by_habit(const JobView& view, const JobClock& clo
   return newest;
 }
 
+/// Where the newest iteration was printed without a time, the newest sign of progress that has one
+/// stands for it.
+std::optional<TimeMs> progress_by_signs(const JobView& view) {
+  std::optional<TimeMs> newest;
+  for (const EventView& event : view.events) {
+    if ((event.marks & wire::kMarkProgress) == 0) continue;
+    for (const Occurrence& occurrence : event.at)
+      if (occurrence.stats.first_line <= view.streams[occurrence.stream].state->timed_last_line &&
+          occurrence.stats.last_time)
+        keep_latest(newest, std::optional<TimeMs>(*occurrence.stats.last_time));
+  }
+  return newest;
+}
+
 /// Numbers that do not grow with time count samples or several runs in one file, not iterations.
 bool grows_with_time(const JobClock& clock, const Turns& turns) {
   if (turns.mixed * 4 > turns.pairs) return false;
@@ -294,6 +308,7 @@ JobClock clock_of(const JobView& view, bool counted) {
     for (ClockTick& tick : clock.ticks) tick.duration_ms = 0;
   }
   if (clock.paced) smooth_coarse_times(clock, by_timers);
+  if (!counted && !clock.last_progress) clock.last_progress = progress_by_signs(view);
   if (const auto file = progress_by_file_time(view))
     clock.last_progress = std::max(clock.last_progress.value_or(*file), *file);
   if (const auto habit = progress_by_habit(view, clock); habit && clock.last_progress)

@@ -167,10 +167,12 @@ void Lineage::translate(wire::Batch& batch) {
   for (wire::SourceDefinition& source : batch.sources) define(agent, source);
   std::erase_if(batch.templates,
                 [&](wire::TemplateDefinition& definition) { return !define(agent, definition); });
-  if (!agent.first)
+  if (!agent.first) {
+    for (wire::SourceDefinition& source : batch.sources)
+      if (source.marker) source.marker->id = resolve(agent, source.marker->id);
     for (wire::Segment& segment : batch.segments) rename(agent, segment);
-  if (!agent.first)
     for (wire::FigureWindow& window : batch.figures) window.source = resolve(agent, window.source);
+  }
   forget(agent, batch.forgotten);
 }
 

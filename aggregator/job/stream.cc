@@ -111,6 +111,13 @@ void persist_source(Archive& archive, Source& source) {
   archive.enumerator(source.rank_source, RankSource::derived);
   archive.natural(source.local_rank);
   archive(source.attempt, source.run, source.modified);
+  bool marked = source.marker.has_value();
+  archive(marked);
+  if constexpr (Archive::kLoads)
+    source.marker = marked ? std::optional<wire::Marker>(wire::Marker{}) : std::nullopt;
+  if (marked)
+    archive(source.marker->id, source.marker->grounds, source.marker->standing,
+            source.marker->pack);
 }
 
 }  // namespace
@@ -223,6 +230,7 @@ void Stream::forget_iterations(SequencePool& sequences) {
   last_completed.reset();
   last_started.reset();
   last_completed_time.reset();
+  epochs.clear();
 }
 
 void Stream::forget_parameters(TuplePool& tuples) {
@@ -245,8 +253,11 @@ void Stream::forget_old_sequences(SequencePool& sequences) {
 
 void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequences) {
   if (segment.counted && !counted && !iterations.empty()) return;
-  if (!segment.counted && counted) forget_iterations(sequences);
+  const bool renumbered = segment.numbering != numbering;
+  if (renumbered || (!segment.counted && counted)) forget_iterations(sequences);
   counted = segment.counted;
+  numbering = segment.numbering;
+  note_epoch(segment);
   IterationRecord& record = iteration(*segment.iteration);
   record.sequence = sequences.append(record.sequence, segment.order);
   const bool completed = segment.boundary == wire::Boundary::completed;
@@ -267,6 +278,20 @@ void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequenc
   if (iterations.size() > kTimedIterationsMax) {
     iterations[iterations.size() - kTimedIterationsMax - 1].second.timers.clear();
   }
+}
+
+void Stream::note_epoch(const wire::Segment& segment) {
+  const std::int64_t known = epochs.empty() ? 0 : epochs.back().before;
+  if (segment.before == known) return;
+  while (!epochs.empty() && epochs.back().from >= *segment.iteration) epochs.pop_back();
+  if (epochs.size() >= kEpochsMax) epochs.erase(epochs.begin());
+  epochs.push_back({*segment.iteration, segment.before});
+}
+
+Iteration Stream::printed(Iteration iteration) const {
+  const auto later = std::ranges::upper_bound(epochs, iteration, {}, &EpochBegin::from);
+  return later == epochs.begin() ? iteration
+                                 : Iteration{iteration.value() - std::prev(later)->before};
 }
 
 void Stream::keep_iterations(std::size_t most, SequencePool& sequences) {
@@ -300,8 +325,9 @@ void Stream::persist(Archive& archive, Self& self, const SequencePool* sequences
   times.optional(self.end);
   times.optional(self.arrival);
   archive(self.last_line, self.timed_last_line, self.tail_line, self.last_completed_line,
-          self.lines, self.dropped_iterations, self.counted, self.iterated);
+          self.lines, self.dropped_iterations, self.counted, self.iterated, self.numbering);
   archive.part(self.figures);
+  archive.list(self.epochs, 2, [&](auto& epoch) { archive(epoch.from, epoch.before); });
 }
 
 void Stream::save(ByteWriter& out) const {

@@ -40,6 +40,12 @@ struct StageChange {
   std::optional<TimeMs> end;  ///< newest time seen in the stage
 };
 
+/// From iteration `from` on lines print the number less `before`, because an epoch began.
+struct EpochBegin {
+  Iteration from{0};
+  std::int64_t before = 0;
+};
+
 /// A parameter tuple of one template, by its id in the job's pool.
 struct TupleCount {
   std::uint32_t local = 0;  ///< LocalTemplateId
@@ -52,6 +58,7 @@ struct Stream {
   static constexpr std::size_t kTimedIterationsMax = 512;
   static constexpr std::size_t kTuplesMax = 64;
   static constexpr std::size_t kStagesMax = 64;
+  static constexpr std::size_t kEpochsMax = 256;  ///< the newest are kept
 
   wire::SourceDefinition source;
   std::uint32_t agent = 0;
@@ -73,6 +80,11 @@ struct Stream {
   bool counted = false;        ///< iterations are counted, not printed
   std::uint64_t iterated = 0;  ///< records that belong to an iteration
   FigureTable figures;
+  std::uint16_t numbering = 0;     ///< that of the newest segment with an iteration
+  std::vector<EpochBegin> epochs;  ///< ascending; empty while numbers go on over epochs
+
+  /// The number that lines print for an iteration.
+  Iteration printed(Iteration iteration) const;
 
   void apply(const wire::Segment& segment, SequencePool& sequences, TuplePool& tuples,
              std::size_t iterations_kept = kIterationsMax);
@@ -81,7 +93,8 @@ struct Stream {
 
   /// Drops all that is known of these templates (ascending); their lines stay counted.
   void forget(const std::vector<std::uint32_t>& locals, TuplePool& tuples);
-  /// Drops counted signs of progress when printed iterations appear.
+  /// Drops all iterations: printed ones replace counted signs of progress, or another marker's
+  /// numbers replace those of the former.
   void forget_iterations(SequencePool& sequences);
   void forget_parameters(TuplePool& tuples);
   /// Drops the older half of the sequences; the iterations stay.
@@ -99,6 +112,7 @@ struct Stream {
   void apply_parameters(const wire::Segment& segment, TuplePool& tuples);
   IterationRecord& iteration(Iteration iteration);
   void apply_iteration(const wire::Segment& segment, SequencePool& sequences);
+  void note_epoch(const wire::Segment& segment);
   void apply_stage(const wire::Segment& segment);
   void enter(Stage stage, std::uint64_t line, std::optional<TimeMs> first,
              std::optional<TimeMs> last);

@@ -15,6 +15,7 @@ struct Gathered {
   NodeRow row;
   std::set<std::string> agents;
   std::set<Rank> ranks;
+  const job::Stream* farthest = nullptr;  ///< that completed the newest iteration
 };
 
 }  // namespace
@@ -30,8 +31,10 @@ std::vector<NodeRow> node_rows(const job::JobState& state, const diagnose::Repor
       ++row.sources;
       row.records += stream.lines;
       if (stream.last_completed && !stream.counted &&
-          (!row.iteration || *stream.last_completed > *row.iteration))
-        row.iteration = stream.last_completed;
+          (node.farthest == nullptr || *stream.last_completed > *node.farthest->last_completed)) {
+        node.farthest = &stream;
+        row.iteration = stream.printed(*stream.last_completed);
+      }
       keep_latest(row.last_line, stream.end);
     }
   std::vector<NodeRow> rows;

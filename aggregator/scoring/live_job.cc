@@ -258,6 +258,7 @@ JobRow LiveJob::row(TimeMs now, TimeMs seen_until) const {
   row.progress = watch_.progress().last();
   std::set<std::string_view> nodes;
   std::set<std::int32_t> ranks;
+  const job::Stream* farthest = nullptr;
   for (const auto& [name, agent] : state_.agents())
     for (const auto& [source, stream] : agent.streams) {
       ++row.sources;
@@ -266,9 +267,10 @@ JobRow LiveJob::row(TimeMs now, TimeMs seen_until) const {
       row.attempt = std::max(row.attempt, stream.source.attempt);
       keep_earliest(row.begin, stream.begin);
       if (stream.last_completed && !stream.counted &&
-          (!row.iteration || *stream.last_completed > *row.iteration))
-        row.iteration = stream.last_completed;
+          (farthest == nullptr || *stream.last_completed > *farthest->last_completed))
+        farthest = &stream;
     }
+  if (farthest != nullptr) row.iteration = farthest->printed(*farthest->last_completed);
   for (const wire::Coverage& part : state_.coverage()) row.lines += part.lines;
   row.nodes = nodes.size();
   row.ranks = ranks.size();

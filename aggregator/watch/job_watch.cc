@@ -245,7 +245,6 @@ bool JobWatch::other_evidence() const {
 
 std::string JobWatch::waits_text() const {
   const PauseKind kind = progress_.kind();
-  const auto newest = progress_.newest();
   if (progress_.by_activity())
     return fmt::format("no iteration was marked yet, so lines of all sources count{}",
                        kind.stage == Stage::unknown
@@ -253,8 +252,8 @@ std::string JobWatch::waits_text() const {
                            : fmt::format(" (in {})", l4::name(kind.stage)));
   if (kind.stage != Stage::training)
     return fmt::format("{} began after iteration {}", l4::name(kind.stage),
-                       newest ? newest->value() : 0);
-  return fmt::format("iteration {} was done", newest ? newest->value() : 0);
+                       progress_.newest_printed());
+  return fmt::format("iteration {} was done", progress_.newest_printed());
 }
 
 /// While a process is stopped, missing progress is less likely a pause, so half the floor is

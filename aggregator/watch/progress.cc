@@ -75,6 +75,7 @@ void Progress::restart(TimeMs now) {
   ++attempts_;
   iterated_ = printed_ = interrupted_ = false;
   newest_.reset();
+  numbering_ = 0;
   paced_.reset();
   pace_.forget();
   streams_.clear();
@@ -138,6 +139,12 @@ void Progress::completed(std::uint64_t key, const wire::Segment& segment, TimeMs
     newest_.reset();
     paced_.reset();
   }
+  if (segment.numbering > numbering_) {  // another marker's numbers replace the former's
+    numbering_ = segment.numbering;
+    streams_.erase(key);
+    newest_.reset();
+    paced_.reset();
+  }
   const Iteration iteration = *segment.iteration;
   const auto known = streams_.find(key);
   const bool moved = known == streams_.end() || iteration > known->second;
@@ -153,6 +160,7 @@ void Progress::completed(std::uint64_t key, const wire::Segment& segment, TimeMs
   if (stray_ > 64 + 4 * streams_.size()) newest_.reset();
   if (newest_ && iteration <= *newest_) return;
   step.ticked = true;
+  before_ = segment.before;
   tick(iteration, at, static_cast<std::uint32_t>(key >> 32U));
 }
 
@@ -206,7 +214,7 @@ void Progress::persist(Archive& archive, Self& self) {
   archive.map(
       self.streams_, sizeof(std::uint64_t) + 1, [&](auto& key) { archive.word(key); },
       [&](auto& iteration) { archive(iteration); });
-  archive(self.stray_, self.order_, self.ticks_, self.attempts_);
+  archive(self.stray_, self.order_, self.ticks_, self.attempts_, self.before_, self.numbering_);
 }
 
 void Progress::save(ByteWriter& out) const {

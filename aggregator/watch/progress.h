@@ -45,6 +45,8 @@ class Progress {
   /// No iteration was completed in this attempt, so every line counts.
   bool by_activity() const { return !iterated_; }
   std::optional<Iteration> newest() const { return newest_; }
+  /// The number that the newest iteration's line printed; its epoch may have begun at 0.
+  std::int64_t newest_printed() const { return newest_ ? newest_->value() - before_ : 0; }
   std::uint64_t ticks() const { return ticks_; }  ///< ticks of all attempts
   std::uint64_t attempts() const { return attempts_; }
   const Pauses& pauses() const { return pauses_; }
@@ -78,6 +80,8 @@ class Progress {
   PauseKind kind_;
   bool iterated_ = false, printed_ = false, interrupted_ = false;
   std::optional<Iteration> newest_;
+  std::int64_t before_ = 0;         ///< iterations of the epochs before the newest iteration's
+  std::uint16_t numbering_ = 0;     ///< wire::Segment::numbering of the newest marker
   std::optional<Moment> paced_;     ///< iteration from which pace is measured
   std::uint32_t stages_begun_ = 0;  ///< bits by Stage, since the last iteration
   std::optional<TimeMs> stage_at_;

@@ -31,6 +31,32 @@ struct LineRange {
 
 enum class SourceKind : std::uint8_t { rank, launcher, merged, kernel, other };
 
+/// Why a counter is taken as the iteration marker; bits of Marker::grounds.
+enum MarkerGround : std::uint8_t {
+  kGroundPack = 1,         ///< a rule pack names it
+  kGroundWord = 2,         ///< a word beside the number says what it counts
+  kGroundTotal = 4,        ///< its total is printed
+  kGroundBar = 8,          ///< a bar shows it
+  kGroundEpoch = 16,       ///< an epoch stands beside it
+  kGroundMeasured = 32,    ///< a loss, a rate or a time stands beside it
+  kGroundEvaluation = 64,  ///< its lines are about an evaluation
+  kGroundOtherUnit = 128,  ///< it counts epochs or samples
+};
+
+/// The template whose lines tell the iterations of a source.
+struct Marker {
+  LocalTemplateId id;
+  std::uint8_t grounds = 0;   ///< MarkerGround bits
+  std::uint8_t standing = 0;  ///< how much speaks for it, from 1; a rule pack's is the greatest
+  std::string pack;           ///< name of the rule pack; empty if none names it
+  bool operator==(const Marker&) const = default;
+};
+/// Standing of a marker that a rule pack names.
+inline constexpr std::uint8_t kStandingOfPack = 5;
+
+/// The grounds in words: "a number behind a word, with its total; a loss, rate or time beside it".
+std::string reason_of(const Marker& marker);
+
 /// One speaker of one file, in one of its runs: each speaker of a file is a source, and each run of
 /// the file has its own sources.
 struct SourceDefinition {
@@ -44,6 +70,7 @@ struct SourceDefinition {
   std::int32_t attempt = 0;        ///< as its node counts: by the path, or by processes
   std::uint32_t run = 0;           ///< number of the run in its file
   std::optional<TimeMs> modified;  ///< mtime of the file, if this run is its last one
+  std::optional<Marker> marker;    ///< empty until one is known
   bool operator==(const SourceDefinition&) const = default;
 };
 

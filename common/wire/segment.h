@@ -53,6 +53,11 @@ struct Segment {
   Stage stage = Stage::unknown;
   Stage stage_after = Stage::unknown;  ///< the stage that follows if its last line ended `stage`
   std::optional<Iteration> iteration;
+  /// Iterations of earlier epochs: lines print `iteration` less this.
+  std::int64_t before = 0;
+  /// Grows when another marker is taken whose numbers do not continue the former's, which then mean
+  /// nothing any more.
+  std::uint16_t numbering = 0;
   bool counted = false;  ///< the agent counted the iteration, no line printed it: never shown
   Boundary boundary = Boundary::none;
   std::optional<TimeMs> begin, end;                  ///< event times, first and last seen

@@ -3,7 +3,8 @@
 
 usage: run.py --bin FOLDER [--seconds N] [--seed N] [TARGET...]
 
-Targets: decode, frames, clocks, names, drain, config, wire, control, lines, report, http, query.
+Targets: decode, frames, clocks, progress, names, drain, config, wire, control, lines, report, http,
+query.
 
 FOLDER holds the programs TARGET_fuzz (build/asan/bin). An input that breaks a target is kept in
 FOLDER/../findings and named; once mended it belongs into tests/fuzz/found/TARGET. Ends with 1 if
@@ -20,8 +21,8 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SHARED = ROOT.parent / "shared"
-TARGETS = ["decode", "frames", "clocks", "names", "drain", "config", "wire", "control", "lines",
-           "report", "http", "query"]
+TARGETS = ["decode", "frames", "clocks", "progress", "names", "drain", "config", "wire", "control",
+           "lines", "report", "http", "query"]
 SEED_BYTES_MAX = 8192
 
 

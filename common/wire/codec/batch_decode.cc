@@ -211,6 +211,11 @@ SourceDefinition BatchDecoder::source(schema::SourceDefinition::Reader in) {
   out.attempt = in.getAttempt();
   out.modified = time(in.getModified());
   out.run = in.getRun();
+  if (const auto marker = number("marker", in.getMarker())) {
+    require(*marker <= std::numeric_limits<std::uint32_t>::max(), "not a template id");
+    out.marker = Marker{LocalTemplateId{static_cast<std::uint32_t>(*marker)}, in.getMarkerGrounds(),
+                        in.getMarkerStanding(), text("marker_pack", in, &In::getMarkerPack)};
+  }
   return out;
 }
 
@@ -291,6 +296,8 @@ Segment BatchDecoder::segment(schema::Segment::Reader in) {
   require(out.lines.first <= out.lines.last, "range ends before it begins");
   out.timed_last_line = in.getTimedLastLine();
   out.counted = in.getCounted();
+  out.before = in.getBefore();
+  out.numbering = in.getNumbering();
   out.updates = in.getUpdates();
   each_plain("events", in, &In::getEvents, event, out.events);
   each_plain("order", in, &In::getOrder, run, out.order);

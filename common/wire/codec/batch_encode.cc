@@ -57,7 +57,8 @@ std::size_t words_of_batch(const Batch& batch) {
       words_of_list<schema::FigureWindow>(batch.figures) +
       words_of_list<schema::FileReading>(batch.readings);
   for (const auto& source : batch.sources)
-    words += words_of_text(source.path) + words_of_text(source.node);
+    words += words_of_text(source.path) + words_of_text(source.node) +
+             (source.marker ? words_of_text(source.marker->pack) : 0);
   for (const auto& definition : batch.templates)
     words += words_of_text(definition.text) + definition.skeletons.size();
   for (const auto& timer : batch.timers) words += words_of_text(timer.name);
@@ -176,6 +177,11 @@ void put(schema::SourceDefinition::Builder out, const SourceDefinition& source) 
   out.setAttempt(source.attempt);
   out.setModified(time_of(source.modified));
   out.setRun(source.run);
+  if (!source.marker) return;
+  out.setMarker(source.marker->id.value());
+  out.setMarkerGrounds(source.marker->grounds);
+  out.setMarkerStanding(source.marker->standing);
+  put_text(out, &Out::setMarkerPack, source.marker->pack);
 }
 
 void put(schema::TemplateDefinition::Builder out, const TemplateDefinition& definition) {
@@ -245,6 +251,8 @@ void put(schema::Segment::Builder out, const Segment& segment) {
   lines.setLast(segment.lines.last);
   out.setTimedLastLine(segment.timed_last_line);
   out.setCounted(segment.counted);
+  out.setBefore(segment.before);
+  out.setNumbering(segment.numbering);
   out.setUpdates(segment.updates);
   put_list(segment.events, [&](auto size) { return out.initEvents(size); });
   put_list(segment.order, [&](auto size) { return out.initOrder(size); });

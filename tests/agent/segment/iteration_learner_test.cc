@@ -24,6 +24,8 @@ using LineOf = std::function<std::string(int)>;
 struct Learned {
   std::vector<std::int64_t> completed;
   std::string marker;  ///< text of the marker's template; empty if none was found
+  std::int64_t printed_last = 0;
+  std::size_t numberings = 0;
 };
 
 /// Reads lines one second apart as one source without any rule pack.
@@ -31,8 +33,10 @@ Learned learn(const std::vector<std::string>& lines, Millis pace = Millis{1000})
   Learned learned;
   drain::TemplateMiner miner;
   Segmenter segmenter(SourceId{0}, [&](wire::Segment&& segment, std::span<const wire::ByteRange>) {
-    if (segment.boundary == wire::Boundary::completed && segment.iteration)
-      learned.completed.push_back(segment.iteration->value());
+    if (segment.boundary != wire::Boundary::completed || !segment.iteration) return;
+    learned.completed.push_back(segment.iteration->value());
+    learned.printed_last = segment.iteration->value() - segment.before;
+    learned.numberings = segment.numbering + 1U;
   });
   TimeMs time = from_civil(2024, 3, 5, 10, 0, 0, 0);
   std::uint64_t line = 0;
@@ -87,6 +91,7 @@ TEST_CASE("the step line of a framework nobody knows is its marker") {
       {"json", [](int i) { return fmt::format("{{\"step\": {}, \"loss\": {:.5f}}}", i, 3.0 / i); }},
       {"bare",
        [](int i) { return fmt::format("round {} ended with a score of {:.3f}", i, 1.0 / i); }},
+      {"epochs alone", [](int i) { return fmt::format("Epoch {} begins", i); }},
   };
   for (const Row& row : rows) {
     CAPTURE(row.name);
@@ -149,7 +154,6 @@ TEST_CASE("numbers that count other things are no marker") {
       {"host", [](int i) { return fmt::format("node-{} joined", i); }},
       {"process", [](int i) { return fmt::format("Killing subprocess {}", 41000 + i); }},
       {"rank", [](int i) { return fmt::format("rank {} is here", i); }},
-      {"epoch", [](int i) { return fmt::format("Epoch {} begins", i); }},
       {"share", [](int i) { return fmt::format("done: {}%", i); }},
       {"channel", [](int i) { return fmt::format("NCCL INFO Channel {:02}/32 : 0 1 2", i % 32); }},
       {"version", [](int i) { return fmt::format("loaded plugin v2.{}", i); }},
@@ -239,6 +243,107 @@ TEST_CASE("all drawings of a bar are one marker; a loading bar is no marker") {
   REQUIRE_FALSE(training.completed.empty());
   CHECK(training.completed.back() == 40);
   CHECK(learn(repeat([&](int i) { return bar("Loading weights: ", i); }, 40)).completed.empty());
+}
+
+/// Lines of training, each followed by what `beside` adds to line i.
+std::vector<std::string> training(const LineOf& line,
+                                  const std::function<std::vector<std::string>(int)>& beside) {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 100; ++i) {
+    lines.push_back(line(i));
+    for (std::string& more : beside(i)) lines.push_back(std::move(more));
+  }
+  return lines;
+}
+
+TEST_CASE("kind: the training's counter wins whatever else counts beside it") {
+  const std::vector<std::pair<const char*, LineOf>> clocks{
+      {"step", [](int i) { return fmt::format("step {} loss {:.4f} lr 3e-4", i, 5.0 / i); }},
+      {"update", [](int i) { return fmt::format("num_updates: {} | gnorm 0.{}", i, i); }},
+      {"brackets",
+       [](int i) { return fmt::format("Epoch: [2][{:4}/100]  Time 0.{}  Loss 1.{}", i, i, i); }},
+  };
+  using Beside = std::function<std::vector<std::string>(int)>;
+  const std::vector<std::pair<const char*, Beside>> others{
+      {"an evaluation every 25 steps",
+       [](int i) {
+         std::vector<std::string> lines;
+         for (int k = 1; i % 25 == 0 && k <= 40; ++k)
+           lines.push_back(fmt::format("Test: [{}/40]  Time 0.1  Loss 1.5", k));
+         return lines;
+       }},
+      {"samples that were written",
+       [](int i) { return std::vector{fmt::format("wrote sample {} to disk", 7 * i)}; }},
+      {"a shard counter",
+       [](int i) { return std::vector{fmt::format("opened shard {}/900 of the data", i)}; }},
+      {"a tokenizer",
+       [](int i) { return std::vector{fmt::format("tokenized {}/90000 documents", 50 * i)}; }},
+  };
+  for (const auto& [clock, line] : clocks)
+    for (const auto& [other, beside] : others) {
+      CAPTURE(clock);
+      CAPTURE(other);
+      const Learned learned = learn(training(line, beside));
+      CHECK(learned.completed.size() >= 90);
+      REQUIRE_FALSE(learned.completed.empty());
+      CHECK(learned.completed.back() == 100);
+      CHECK(is_steady(learned.completed, 1));
+    }
+}
+
+TEST_CASE("kind: what loads before training loses to the training that follows") {
+  for (const char* before : {"Downloading data: {0}%|#   | {0}/100 [00:{0}<00:09, 1.1MB/s]",
+                             "Tokenizing train dataset: {0}%|#  | {0}/100 [00:{0}<00:09, 99it/s]",
+                             "prefill: {0}%|#   | {0}/100 [00:{0}<00:09, 2.1it/s]"}) {
+    CAPTURE(before);
+    std::vector<std::string> lines;
+    for (int i = 10; i < 100; i += 10) lines.push_back(fmt::format(fmt::runtime(before), i));
+    for (int i = 1; i <= 400; ++i)
+      lines.push_back(
+          fmt::format(" {}%|#   | {}/400 [{:02}:00<01:00, 60.0s/it]", i / 4, i, i % 60));
+    const Learned learned = learn(lines);
+    REQUIRE(learned.completed.size() > 200);
+    CHECK(learned.completed.back() == 400);
+    CHECK(is_steady({learned.completed.end() - 200, learned.completed.end()}, 1));
+  }
+}
+
+TEST_CASE("kind: an inner counter that begins again in each epoch goes on") {
+  const std::vector<std::function<std::string(int, int)>> forms{
+      [](int e, int i) { return fmt::format("Epoch:[{}/3]({}/50), loss:1.{}", e, i, i); },
+      [](int e, int i) {
+        return fmt::format("Train Epoch: {} [{}/3200 (1%)] Loss: 1.{}", e, i * 64, i);
+      },
+      [](int e, int i) {
+        return fmt::format("[{}/3][{}/50] Loss_D: 0.{} Loss_G: 2.{}", e, i, i, i);
+      },
+      [](int e, int i) {
+        return fmt::format("epoch {} | {:3}/ 50 batches | ms/batch 3.{}", e, i, i);
+      },
+      [](int e, int i) { return fmt::format("[step={}/50,epoch={}]", i, e); },
+  };
+  for (const auto& form : forms) {
+    std::vector<std::string> lines;
+    for (int e = 1; e <= 3; ++e)
+      for (int i = 1; i <= 50; ++i) lines.push_back(form(e, i));
+    CAPTURE(lines.front());
+    const Learned learned = learn(lines);
+    REQUIRE(learned.completed.size() >= 148);
+    CHECK(std::ranges::is_sorted(learned.completed));
+    const std::int64_t stride = learned.completed[5] - learned.completed[4];
+    CHECK(learned.completed.back() == 150 * stride);
+    CHECK(learned.printed_last == 50 * stride);
+    CHECK(learned.numberings == 1);
+  }
+}
+
+TEST_CASE("a marker that takes over numbers anew") {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 30; ++i) lines.push_back(fmt::format("copied block {:3} of the set", i));
+  for (int i = 1; i <= 30; ++i) lines.push_back(fmt::format("step {} loss 1.{}", i, i));
+  const Learned learned = learn(lines);
+  CHECK(learned.numberings == 2);
+  CHECK(learned.completed.back() == 30);
 }
 
 TEST_CASE("numbers too long to be counted do no harm") {

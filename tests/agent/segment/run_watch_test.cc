@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/segment/epoch_counter.h"
+#include "agent/segment/progress_grammar.h"
 
 namespace l4::segment {
 namespace {
@@ -16,9 +17,9 @@ namespace {
 class WatchFeed {
  public:
   void mark(std::int64_t iteration, std::size_t speaker = 0) {
-    TemplateTraits traits;
-    traits.role.iteration = &marker_;
-    add(traits, IterationMark{iteration}, speaker);
+    IterationMark mark{iteration};
+    mark.rule = &marker_;
+    add({}, mark, speaker);
   }
   void banner(std::size_t speaker = 0) {
     TemplateTraits traits;

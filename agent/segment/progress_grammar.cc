@@ -1,0 +1,555 @@
+#include "agent/segment/progress_grammar.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "common/base/ascii.h"
+#include "common/parameters/by_first_letters.h"
+
+namespace l4::segment {
+namespace {
+
+using enum Says;
+
+/// Where two rows fit a word, the upper one counts.
+constexpr std::array<ProgressWord, 110> kWords{{
+    {"step", iteration, false, "global_step: 31"},
+    {"iter", iteration, false, "iter 120: loss 2.1"},
+    {"iteration", iteration, false, "iteration [ 7]"},
+    {"it", iteration, false, "it=15 gnorm=0.3"},
+    {"batch", iteration, false, "Batch [20]"},
+    {"minibatch", iteration, false, "minibatch 40 done"},
+    {"update", iteration, false, "\"num_updates\": \"30\""},
+    {"epoch", epoch, false, "Epoch 199: Train Loss 0.2"},
+    {"episode", epoch, false, "episode 12 return 3.5"},
+    {"sample", sample, false, "\"samples_count\": 128"},
+    {"example", sample, false, "seen examples: 4096"},
+    {"token", sample, false, "tokens: 32768"},
+    {"image", sample, false, "images: 640"},
+    {"sequence", sample, false, "sequences: 64"},
+    {"num", number, false, "\"epoch_num\": 3"},
+    {"number", number, false, "step number 3"},
+    {"idx", number, false, "batch_idx=3"},
+    {"index", number, false, "batch index 3"},
+    {"count", number, false, "step count: 3"},
+    {"process", other_thing, false, "Killing subprocess 4100"},
+    {"subprocess", other_thing, false, "subprocess 7"},
+    {"pid", other_thing, false, "pid=4100"},
+    {"port", other_thing, false, "port 29500"},
+    {"rank", other_thing, false, "local_rank: 3"},
+    {"node", other_thing, false, "node 3"},
+    {"worker", other_thing, false, "worker 3"},
+    {"thread", other_thing, false, "thread 3"},
+    {"layer", other_thing, false, "layer 3"},
+    {"gpu", other_thing, false, "GPU 3"},
+    {"npu", other_thing, false, "NPU 3"},
+    {"device", other_thing, false, "device: 3"},
+    {"seed", other_thing, false, "seed 3"},
+    {"line", other_thing, false, "line 779"},
+    {"lineno", other_thing, false, "\"lineno\": 48"},
+    {"attempt", other_thing, false, "attempt 3"},
+    {"retry", other_thing, false, "retry 3/10"},
+    {"channel", other_thing, false, "Channel 03/32"},
+    {"request", other_thing, false, "request 12"},
+    {"task", other_thing, false, "task 12"},
+    {"file", other_thing, false, "file 3/9"},
+    {"bucket", other_thing, false, "bucket 3"},
+    {"expert", other_thing, false, "expert 3"},
+    {"trial", other_thing, false, "trial 3"},
+    {"loader", other_thing, false, "DataLoader 0"},
+    {"loss", measure, true, "loss: 2.1"},
+    {"lr", measure, false, "lr 0.0004"},
+    {"learning", measure, false, "learning rate: 1e-4"},
+    {"perplexity", measure, false, "perplexity 9.1"},
+    {"ppl", measure, false, "ppl=9.1"},
+    {"acc", measure, false, "train_acc : 0.71"},
+    {"accuracy", measure, false, "accuracy=0.4"},
+    {"grad", measure, false, "grad norm: 0.5"},
+    {"gnorm", measure, false, "gnorm 0.5"},
+    {"reward", measure, false, "reward: 1.5"},
+    {"return", measure, false, "return 3.5"},
+    {"kl", measure, false, "kl: 0.01"},
+    {"throughput", measure, false, "throughput 120"},
+    {"tflops", measure, false, "tflops: 407"},
+    {"flops", measure, false, "flops 1.2"},
+    {"mfu", measure, false, "mfu: 41%"},
+    {"tps", measure, false, "tps: 7034"},
+    {"wps", measure, false, "wps=7034"},
+    {"ups", measure, false, "ups=1.2"},
+    {"speed", measure, false, "Speed: 1272 samples/sec"},
+    {"time", measure, false, "iteration_time : 71"},
+    {"elapsed", measure, false, "elapsed 3"},
+    {"eta", measure, false, "eta: 0:00:44"},
+    {"ms", measure, false, "ms/batch 10"},
+    {"sec", measure, false, "1272 samples/sec"},
+    {"second", measure, false, "seconds: 3.1"},
+    {"train", training, true, "Training bar"},
+    {"eval", evaluation, true, "Evaluating: 5"},
+    {"valid", evaluation, true, "Validation DataLoader 0"},
+    {"val", evaluation, false, "Val: [10/100]"},
+    {"test", evaluation, false, "Test: [ 0/98]"},
+    {"testing", evaluation, false, "Testing DataLoader 0"},
+    {"predict", evaluation, true, "Predicting 3"},
+    {"infer", evaluation, true, "inference 3/10"},
+    {"load", preparation, true, "Loading checkpoint shards"},
+    {"fetch", preparation, true, "Fetching 4 files"},
+    {"download", preparation, true, "Downloading data"},
+    {"upload", preparation, true, "uploaded 3/9"},
+    {"map", preparation, false, "Map (num_proc=8)"},
+    {"tokeniz", preparation, true, "Tokenizing train dataset"},
+    {"filter", preparation, true, "Filter"},
+    {"shard", preparation, true, "shards 3/17"},
+    {"pack", preparation, true, "Packing"},
+    {"generating", preparation, false, "Generating train split"},
+    {"saving", preparation, false, "Saving the dataset"},
+    {"convert", preparation, true, "Converting format"},
+    {"preprocess", preparation, true, "Preprocessing"},
+    {"processing", preparation, false, "Processing documents"},
+    {"captur", preparation, true, "Capturing CUDA graphs"},
+    {"writing", preparation, false, "Writing parquet"},
+    {"reading", preparation, false, "Reading parquet"},
+    {"resolv", preparation, true, "Resolving data files"},
+    {"sanity", preparation, false, "Sanity Checking"},
+    {"quantiz", preparation, true, "Quantizing blocks"},
+    {"extract", preparation, true, "Extracting"},
+    {"unpack", preparation, true, "Unpacking"},
+    {"compil", preparation, true, "Compiling kernels"},
+    {"building", preparation, false, "Building CXX object"},
+    {"prepar", preparation, true, "Preparing data"},
+    {"cach", preparation, true, "Caching latents"},
+    {"copying", preparation, false, "Copying files"},
+    {"import", preparation, true, "Importing"},
+    {"index", preparation, true, "Indexing"},
+    {"collat", preparation, true, "Collating"},
+    {"grouping", preparation, false, "Grouping texts in chunks"},
+    {"splitting", preparation, false, "Splitting dataset"},
+}};
+constexpr parameters::ByFirstLetters kByLetters(kWords);
+
+constexpr char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+constexpr bool is_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+constexpr bool is_blank(char c) {
+  return c == ' ' || c == '\t';
+}
+bool is_one_of(char c, std::string_view set) {
+  return set.find(c) != set.npos;
+}
+
+bool begins_with(std::string_view word, std::string_view low) {
+  return word.size() >= low.size() &&
+         std::equal(low.begin(), low.end(), word.begin(),
+                    [](char known, char c) { return known == lower(c); });
+}
+
+std::optional<Says> meaning_of(std::string_view word) {
+  for (const ProgressWord& known : kByLetters.of(word)) {
+    if (!begins_with(word, known.low)) continue;
+    const std::string_view rest = word.substr(known.low.size());
+    if (rest.empty() || known.begins || rest == "s" || rest == "S" || rest == "es")
+      return known.says;
+  }
+  constexpr std::string_view kStep = "step";  // timestep, globalstep
+  if (word.size() > kStep.size() && begins_with(word.substr(word.size() - kStep.size()), kStep))
+    return iteration;
+  return std::nullopt;
+}
+
+/// The last part of the name that ends before `end`: "step" of "global_step", "Updates" of
+/// "numUpdates".
+std::string_view last_part(std::string_view line, std::size_t end) {
+  std::size_t begin = end;
+  while (begin > 0 && is_letter(line[begin - 1])) {
+    if (begin < end && is_upper(line[begin]) && !is_upper(line[begin - 1])) break;
+    --begin;
+  }
+  return line.substr(begin, end - begin);
+}
+
+std::size_t skip_back(std::string_view line, std::size_t at, std::string_view set) {
+  while (at > 0 && is_one_of(line[at - 1], set)) --at;
+  return at;
+}
+std::size_t skip_blanks(std::string_view line, std::size_t at) {
+  while (at < line.size() && is_blank(line[at])) ++at;
+  return at;
+}
+/// Position of the first character from `at` on that is not a digit.
+std::size_t digits_end(std::string_view line, std::size_t at) {
+  while (at < line.size() && is_digit(line[at])) ++at;
+  return at;
+}
+std::size_t letters_end(std::string_view line, std::size_t at) {
+  while (at < line.size() && is_letter(line[at])) ++at;
+  return at;
+}
+char at_or_blank(std::string_view line, std::size_t at) {
+  return at < line.size() ? line[at] : ' ';
+}
+
+/// The end of the name before a number: signs and one word in parentheses, as in "Epoch(train)
+/// [2]", may stand between them.
+std::size_t name_end(std::string_view line, std::size_t at) {
+  constexpr std::string_view kBetween = " \t=:[(#'\"";
+  at = skip_back(line, at, kBetween);
+  if (at == 0 || line[at - 1] != ')') return at;
+  std::size_t open = at - 1;
+  while (open > 0 && is_letter(line[open - 1])) --open;
+  const bool word = open < at - 1 && open > 0 && line[open - 1] == '(';
+  return word ? skip_back(line, open - 1, " ") : at;
+}
+
+struct Name {
+  std::optional<Says> says;
+  bool plural = false;
+  std::uint32_t hash = 0;
+};
+
+std::uint32_t hash_of(std::string_view word) {
+  std::uint32_t hash = 2166136261U;  // FNV-1a
+  for (const char c : word) hash = (hash ^ static_cast<unsigned char>(lower(c))) * 16777619U;
+  return hash;
+}
+
+Name name_of(std::string_view word) {
+  return {meaning_of(word), !word.empty() && lower(word.back()) == 's', hash_of(word)};
+}
+
+Name name_before(std::string_view line, std::size_t at) {
+  const std::size_t end = name_end(line, at);
+  std::string_view word = last_part(line, end);
+  if (word.empty()) return {};
+  Name name = name_of(word);
+  if (name.says != number) return name;
+  word = last_part(line, skip_back(line, end - word.size(), "_ ."));
+  return word.empty() ? Name{} : name_of(word);
+}
+
+/// The unit behind a number or its total ("200/2983 batches"). A word that is the name of what
+/// follows ("10 step: 5") says nothing about what stands before it.
+Name name_behind(std::string_view line, std::size_t at) {
+  const std::size_t begin = skip_blanks(line, at);
+  if (begin == at && begin < line.size()) return {};
+  const std::size_t end = letters_end(line, begin);
+  if (end == begin || at_or_blank(line, end) == '_' || at_or_blank(line, end) == '/') return {};
+  const char next = at_or_blank(line, skip_blanks(line, end));
+  if (is_digit(next) || is_one_of(next, "=:[(#")) return {};
+  const Name name = name_of(line.substr(begin, end - begin));
+  const bool unit = name.says == iteration || name.says == epoch || name.says == sample;
+  return unit ? name : Name{};
+}
+
+/// The number at `at`; its digits end before `end`. Too many digits give nothing.
+std::optional<std::int64_t> number_at(std::string_view line, std::size_t at, std::size_t end) {
+  constexpr std::size_t kDigitsMax = 12;
+  if (end == at || end - at > kDigitsMax) return std::nullopt;
+  std::int64_t value = 0;
+  std::from_chars(line.data() + at, line.data() + end, value);
+  return value;
+}
+
+/// A whole number, and its total if one is printed.
+struct Whole {
+  std::int64_t value = 0, total = 0;
+  std::size_t begin = 0, end = 0;  ///< with the total
+};
+
+/// Reads the total behind "6/120", "6 / 120" and "6 of 120".
+void read_total(std::string_view line, Whole& whole) {
+  std::size_t at = skip_blanks(line, whole.end);
+  if (at_or_blank(line, at) == '/')
+    at = skip_blanks(line, at + 1);
+  else if (at > whole.end && line.substr(at).starts_with("of "))
+    at = skip_blanks(line, at + 2);
+  else
+    return;
+  const std::size_t end = digits_end(line, at);
+  const auto total = number_at(line, at, end);
+  const char after = at_or_blank(line, end);
+  if (!total || *total < whole.value || is_name_letter(after) || after == '/' || after == '%')
+    return;
+  if (after == '.' && is_digit(at_or_blank(line, end + 1))) return;
+  whole.total = *total;
+  whole.end = end;
+}
+
+/// True if the digits are part of a decimal, a word, an address, a date or a percentage.
+bool is_glued(std::string_view line, std::size_t begin, std::size_t end, bool named) {
+  const char before = begin == 0 ? ' ' : line[begin - 1];
+  const char after = at_or_blank(line, end);
+  const bool in_clock = before == ':' && begin > 1 && is_digit(line[begin - 2]);  // 15:04:05
+  const bool clock_goes_on = after == ':' && is_digit(at_or_blank(line, end + 1));
+  if (in_clock || clock_goes_on || is_name_letter(before) || is_name_letter(after)) return true;
+  if (before == '.' || before == '-' || before == '/' || after == '-' || after == '%') return true;
+  if (after != '.' || !is_digit(at_or_blank(line, end + 1))) return false;
+  // "step": 31.0 is an iteration number that the program keeps in a float.
+  std::size_t zeros = end + 1;
+  while (at_or_blank(line, zeros) == '0') ++zeros;
+  return !named || is_digit(at_or_blank(line, zeros)) || is_name_letter(at_or_blank(line, zeros));
+}
+
+/// True if a bar is drawn from `at` on: tqdm's "[00:31<01:00", Keras's "[==>..]", rich's "━━".
+bool is_drawn(std::string_view line, std::size_t at) {
+  at = skip_blanks(line, at);
+  const char first = at_or_blank(line, at);
+  const auto code = static_cast<unsigned char>(at_or_blank(line, at + 1));
+  if (static_cast<unsigned char>(first) == 0xE2) return code >= 0x94 && code <= 0x96;
+  if (first != '[') return false;
+  const char next = at_or_blank(line, at + 1);
+  return is_one_of(next, "=>?.") || (is_digit(next) && line.find(':', at) < at + 6);
+}
+
+/// Visits the words of a text, parts of names each for itself, until `visit` returns false.
+template <class Visit>
+void each_word(std::string_view text, Visit visit) {
+  for (std::size_t i = 0; i < text.size();) {
+    if (!is_letter(text[i])) {
+      ++i;
+      continue;
+    }
+    std::size_t end = i + 1;
+    while (end < text.size() && is_letter(text[end]) &&
+           (!is_upper(text[end]) || is_upper(text[end - 1])))
+      ++end;
+    if (!visit(text.substr(i, end - i))) return;
+    i = end;
+  }
+}
+
+/// The unit of a rate such as "5.00it/s", "7.00s/it" or "12.3MB/s"; empty if there is none.
+std::string_view unit_of_rate(std::string_view clock) {
+  for (auto at = clock.find('/'); at != clock.npos; at = clock.find('/', at + 1)) {
+    const std::size_t end = letters_end(clock, at + 1);
+    std::size_t begin = at;
+    while (begin > 0 && is_letter(clock[begin - 1])) --begin;
+    const std::string_view left = clock.substr(begin, at - begin);
+    const std::string_view right = clock.substr(at + 1, end - at - 1);
+    if (!left.empty() && right == "s") return left;
+    if (left == "s" && !right.empty()) return right;
+  }
+  return {};
+}
+
+/// `begin`: position of the bar's number; `end`: of what follows its total.
+BarKind kind_of_bar(std::string_view line, std::size_t begin, std::size_t end) {
+  BarKind kind = BarKind::training;
+  bool training_said = false;
+  each_word(line.substr(0, begin), [&](std::string_view word) {
+    const auto says = meaning_of(word);
+    training_said |= says == training;
+    if (!says) kind = std::max(kind, BarKind::other);
+    if (says == evaluation) kind = std::max(kind, BarKind::evaluation);
+    if (says == preparation) kind = std::max(kind, BarKind::preparation);
+    return !training_said;
+  });
+  if (training_said) kind = BarKind::training;
+  const std::string_view rest = line.substr(std::min(end, line.size()));
+  const std::string_view unit = unit_of_rate(rest.substr(0, rest.find(']')));
+  if (unit.empty()) return kind;
+  const auto counts = meaning_of(unit);
+  const bool known = counts == iteration || counts == epoch || counts == sample;
+  return known ? kind : BarKind::preparation;
+}
+
+Unit unit_said(std::optional<Says> says) {
+  if (says == iteration) return Unit::iteration;
+  if (says == epoch) return Unit::epoch;
+  return says == sample ? Unit::sample : Unit::unknown;
+}
+
+/// Collects the counters of one line.
+class Finder {
+ public:
+  Finder(std::string_view line, Counters& out)
+      : line_(line), out_(out), percent_(line.find("%|")) {}
+
+  void run() {
+    for (std::size_t i = 0; i < line_.size() && out_.size < Counters::kMax;) {
+      if (!is_digit(line_[i])) {
+        ++i;
+        continue;
+      }
+      const std::size_t end = digits_end(line_, i);
+      i = std::max(end, visit(i, end));
+    }
+    drop_outer();
+  }
+
+ private:
+  /// Looks at the digits [begin, end); returns where to go on.
+  std::size_t visit(std::size_t begin, std::size_t end) {
+    const auto value = number_at(line_, begin, end);
+    const bool glued = is_glued(line_, begin, end, false);
+    if (!value || (glued && !may_be_whole(end))) return end;
+    Whole whole{*value, 0, begin, end};
+    if (glued && is_letter(at_or_blank(line_, end))) return visit_open_bar(whole);
+    const Name before = name_before(line_, begin);
+    const Unit named = unit_said(before.says);
+    const bool counts_named = named == Unit::iteration;  // an epoch of 1.0 is a fraction
+    const bool other_name = before.says && named == Unit::unknown && before.says != training &&
+                            before.says != evaluation;
+    if (other_name || (glued && is_glued(line_, begin, end, counts_named))) return end;
+    if (named == Unit::epoch && before.plural) return end;  // how many there will be
+    read_total(line_, whole);
+    const Name name = named != Unit::unknown ? before : name_behind(line_, whole.end);
+    add(whole, unit_said(name.says), name.hash, is_bar(whole));
+    return whole.end;
+  }
+
+  /// Digits that are glued to what follows may still be a number: 31.0, 12000it.
+  bool may_be_whole(std::size_t end) const {
+    const char after = at_or_blank(line_, end);
+    return after == '.' || is_letter(after);
+  }
+
+  /// "12000it [35:34, 7.00s/it]": tqdm's bar without a total.
+  std::size_t visit_open_bar(Whole& whole) {
+    const std::size_t end = letters_end(line_, whole.end);
+    const Unit unit = unit_said(meaning_of(line_.substr(whole.end, end - whole.end)));
+    const char before = whole.begin == 0 ? ' ' : line_[whole.begin - 1];
+    if (unit == Unit::unknown || !is_blank(before) || !is_drawn(line_, end)) return end;
+    whole.end = end;
+    add(whole, unit, 0, true);
+    return end;
+  }
+
+  bool is_bar(const Whole& whole) const {
+    return whole.total > 0 && (whole.begin > percent_ || is_drawn(line_, whole.end));
+  }
+
+  void add(const Whole& whole, Unit unit, std::uint32_t name, bool bar) {
+    Counter counter{whole.value, whole.total, unit};
+    counter.in_epoch = is_in_epoch(whole);
+    if (name != 0 && unit != Unit::unknown) {
+      counter.sign = Sign::word;
+      counter.name = name;
+    } else if (bar) {
+      counter.sign = Sign::bar;
+      if (unit == Unit::unknown) counter.unit = Unit::iteration;
+    } else if (whole.total > 0) {
+      counter.sign = Sign::total;
+      outer_of_two(whole, counter);
+    }
+    if (bar && !out_.bar) {
+      out_.bar = out_.size;
+      out_.bar_kind = kind_of_bar(line_, whole.begin, whole.end);
+    }
+    if (counter.unit == Unit::epoch) note_epoch(whole);
+    last_end_ = whole.end;
+    out_.items[out_.size++] = counter;
+  }
+
+  void note_epoch(const Whole& whole) {
+    if (!out_.epoch) out_.epoch = whole.value;
+    epoch_end_ = whole.end;
+  }
+
+  /// True if only brackets and signs stand between `from` and the number.
+  bool is_adjacent(std::size_t from, std::size_t begin) const {
+    constexpr std::size_t kGapMax = 8;
+    const std::string_view gap = line_.substr(from, begin - from);
+    return gap.size() <= kGapMax &&
+           std::ranges::all_of(gap, [](char c) { return is_one_of(c, " \t[](){}|/,:;-"); });
+  }
+
+  bool is_in_epoch(const Whole& whole) const {
+    if (!epoch_end_ || !is_adjacent(*epoch_end_, whole.begin)) return false;
+    const std::size_t at = skip_back(line_, whole.begin, " ");
+    return whole.total > 0 || (at > 0 && is_one_of(line_[at - 1], "[("));
+  }
+
+  /// "[0/25][100/1583]": of two totals in a row the first belongs to the outer counter.
+  void outer_of_two(const Whole& whole, Counter& counter) {
+    if (out_.size == 0 || out_.epoch || !last_end_) return;
+    Counter& before = out_.items[out_.size - 1];
+    if (before.sign != Sign::total || !is_adjacent(*last_end_, whole.begin)) return;
+    before.unit = Unit::epoch;
+    out_.epoch = before.value;
+    counter.in_epoch = true;
+  }
+
+  /// An epoch beside another counter is no counter of its own; one alone is not the outer of two.
+  void drop_outer() {
+    if (!out_.epoch) return;
+    const auto counts = [](const Counter& counter) {
+      return counter.unit != Unit::epoch && (counter.sign != Sign::none || counter.in_epoch);
+    };
+    const auto end = out_.items.begin() + static_cast<std::ptrdiff_t>(out_.size);
+    if (std::none_of(out_.items.begin(), end, counts)) {
+      out_.epoch.reset();
+      return;
+    }
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < out_.size; ++i) {
+      if (out_.items[i].unit == Unit::epoch) {
+        if (out_.bar == i) out_.bar.reset();
+        continue;
+      }
+      if (out_.bar == i) out_.bar = kept;
+      out_.items[kept++] = out_.items[i];
+    }
+    out_.size = kept;
+  }
+
+  std::string_view line_;
+  Counters& out_;
+  std::size_t percent_;  ///< where tqdm's bar begins; npos if there is none
+  std::optional<std::size_t> epoch_end_, last_end_;
+};
+
+}  // namespace
+
+void find_counters(std::string_view line, Counters& out) {
+  out.size = 0;
+  out.epoch.reset();
+  out.bar.reset();
+  out.bar_kind = BarKind::training;
+  Finder(line, out).run();
+}
+
+std::optional<std::int64_t> epoch_in(std::string_view line) {
+  constexpr std::string_view kTail = "poch";
+  for (auto at = line.find(kTail); at != line.npos; at = line.find(kTail, at + 1)) {
+    const bool begins = at >= 1 && (line[at - 1] == 'e' || line[at - 1] == 'E') &&
+                        (at == 1 || !is_name_letter(line[at - 2]));
+    std::string_view rest = line.substr(at + kTail.size());
+    constexpr std::string_view kNumber = "_num";
+    if (rest.starts_with(kNumber)) rest.remove_prefix(kNumber.size());
+    if (!begins || rest.empty() || is_name_letter(rest.front())) continue;
+    if (rest.front() == '(') {  // "Epoch(train) [2]"
+      const std::size_t end = letters_end(rest, 1);
+      if (end > 1 && at_or_blank(rest, end) == ')') rest.remove_prefix(end + 1);
+    }
+    const auto digits = rest.find_first_not_of(" \t:=[(#'\"");
+    if (digits == rest.npos) continue;
+    rest.remove_prefix(digits);
+    std::int64_t epoch = 0;
+    const auto [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), epoch);
+    const bool whole = end == rest.data() + rest.size() || *end != '.';
+    if (code == std::errc{} && whole && epoch >= 0) return epoch;
+  }
+  return std::nullopt;
+}
+
+Company company_of(std::string_view line) {
+  Company company;
+  each_word(line, [&](std::string_view word) {
+    const auto says = meaning_of(word);
+    if (says == evaluation && !company.measured) company.evaluation = true;
+    company.measured |= says == measure;
+    company.preparation |= says == preparation;
+    company.training |= says == training;
+    return true;
+  });
+  company.evaluation &= !company.training;
+  return company;
+}
+
+std::span<const ProgressWord> progress_words() {
+  return kWords;
+}
+
+}  // namespace l4::segment
