@@ -105,6 +105,7 @@ struct Segment {
   stageAfter @18 :UInt8;
   before @19 :Int64;
   numbering @20 :UInt16;
+  reach @21 :UInt8;
 }
 
 struct FileId {

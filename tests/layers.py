@@ -24,6 +24,7 @@ DETECTORS = {
     "aggregator/detect/hang": COMMON + ["aggregator/job"],
     "aggregator/detect/evidence": COMMON + ["aggregator/job"],
     "aggregator/detect/crash": COMMON + ["aggregator/job", "aggregator/detect/evidence"],
+    "aggregator/detect/ending": COMMON + ["aggregator/job", "aggregator/detect/evidence"],
     "aggregator/detect/slow": COMMON + ["aggregator/job", "aggregator/detect/evidence"],
     "aggregator/detect/figures": COMMON + ["aggregator/job"],
 }

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "common/wire/segment.h"
+
 namespace l4::segment {
 
 class EpochCounter {
@@ -48,6 +50,14 @@ class EpochCounter {
   std::int64_t before() const { return before_; }
   /// The number that was counted last, as printed.
   std::int64_t last() const { return last_; }
+
+  /// How far a number is on the way to its total. At the end of an epoch it is not known, because
+  /// nothing says how many epochs there are.
+  wire::Reach reach(std::int64_t number, std::optional<std::int64_t> total) const {
+    if (!total) return wire::Reach::unknown;
+    if (number < *total) return wire::Reach::before;
+    return epoch_ ? wire::Reach::unknown : wire::Reach::total;
+  }
 
  private:
   std::optional<std::int64_t> epoch_, counted_in_;

@@ -33,6 +33,7 @@ IterationMark Segmenter::numbered(const Progress& progress, const IterationMarke
   numbered_before_ = has_number_ = true;
   IterationMark mark;
   mark.iteration = epochs_.count(progress.number, progress.total);
+  mark.reach = epochs_.reach(progress.number, progress.total);
   mark.rule = rule;
   mark.before = epochs_.before();
   mark.numbering = numbering_;
@@ -204,6 +205,7 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
     open_.counted = mark->counted;
     open_.before = mark->before;
     open_.numbering = mark->numbering;
+    open_.reach = mark->reach;
   }
   if (open_.events.empty()) open_.stage = stage_;
   append(record, id, traits, silent);

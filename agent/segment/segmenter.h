@@ -32,6 +32,7 @@ struct IterationMark {
   std::int64_t iteration = 0;
   bool counted = false;  ///< counted by the segmenter, because no number is printed
   wire::Boundary boundary = wire::Boundary::completed;
+  wire::Reach reach = wire::Reach::unknown;
   bool beside = false;  ///< marked by a progress bar that stands before the text on its line
   const IterationMarker* rule = nullptr;  ///< null if the marker was learned
   std::int64_t before = 0;                ///< iterations of earlier epochs

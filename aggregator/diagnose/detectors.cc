@@ -50,6 +50,10 @@ void detect_stages(const Attempt& /*attempt*/, Findings& findings) {
   findings.stages = detect::stage::find_stages(findings.view, findings.clock);
 }
 
+void detect_ending(const Attempt& /*attempt*/, Findings& findings) {
+  findings.endings = detect::ending::find_endings(findings.view, findings.clock);
+}
+
 void weigh_exits(const Attempt& /*attempt*/, Findings& findings) {
   L4_CHECK(findings.stages.last_of_rank.size() == findings.view.ranks.size(),
            "stages of {} ranks are known, not of {}", findings.stages.last_of_rank.size(),
@@ -65,6 +69,21 @@ void detect_symptoms(const Attempt& attempt, Findings& findings) {
   if (attempt.state == State::slow)
     findings.failures = detect::slow::find_symptoms(findings.view, findings.clock,
                                                     findings.slowdown, findings.hints.events);
+}
+
+/// Where nothing failed before a process was gone, what shows that it is gone is all there is.
+void add_signs_of_end(const Attempt& attempt, Findings& findings) {
+  if (attempt.state != State::crashed) return;
+  std::vector<detect::FailureEvent>& events = findings.failures.events;
+  const bool failure = std::ranges::any_of(events, [](const detect::FailureEvent& event) {
+    return event.severity >= detect::Severity::failure;
+  });
+  if (failure) return;
+  for (const detect::FailureEvent& sign : findings.endings.signs) {
+    std::erase_if(events, [&](const auto& event) { return event.event == sign.event; });
+    events.push_back(sign);
+    events.back().severity = detect::Severity::failure;
+  }
 }
 
 void compare_nodes(const Attempt& attempt, Findings& findings) {
@@ -86,7 +105,9 @@ constexpr std::array kDetectors{
     Detector{"hang", Step::seen, detect_hang},
     Detector{"slow", Step::seen, detect_slow},
     Detector{"stage", Step::seen, detect_stages},
+    Detector{"ending", Step::seen, detect_ending},
     Detector{"processes", Step::seen, weigh_exits},
+    Detector{"signs_of_end", Step::compared, add_signs_of_end},
     Detector{"figures", Step::compared, detect_figures},
     Detector{"symptoms", Step::compared, detect_symptoms},
     Detector{"spatial", Step::compared, compare_nodes},

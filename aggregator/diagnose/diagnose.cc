@@ -12,6 +12,7 @@
 #include "aggregator/diagnose/pool.h"
 #include "aggregator/diagnose/read_summary.h"
 #include "aggregator/diagnose/report_builder.h"
+#include "aggregator/diagnose/stops.h"
 #include "aggregator/diagnose/summary.h"
 #include "aggregator/diagnose/suspects.h"
 #include "aggregator/diagnose/verdict.h"
@@ -138,10 +139,11 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   const bool as_published = options.scoring == Scoring::paper;
   const faults::Library* const library = as_published ? nullptr : options.library;
   using detect::cross_job::Rule;
-  const Hints hints = make_hints(view, pool, library, as_published ? Rule::paper : Rule::l4);
+  Hints hints = make_hints(view, pool, library, as_published ? Rule::paper : Rule::l4);
   Attempt asked{options, pool, as_of(view, options)};
   Findings findings{view, clock, hints, live};
   run_detectors(Step::seen, asked, findings);
+  order_stops(view, findings.failures, hints);
 
   Diagnosis diagnosis;
   Report& report = diagnosis.report;

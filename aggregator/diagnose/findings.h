@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "aggregator/detect/ending/endings.h"
 #include "aggregator/detect/evidence/failure_event.h"
 #include "aggregator/detect/figures/figures.h"
 #include "aggregator/detect/hang/silence.h"
@@ -38,6 +39,7 @@ struct Findings {
   detect::hang::Silence silence = {};
   detect::slow::Slowdown slowdown = {};
   detect::stage::Stages stages = {};
+  detect::ending::Endings endings = {};
   ProcessEvidence processes = {};
 
   // Results of the step `compared`; empty until the state is decided.

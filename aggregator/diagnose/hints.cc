@@ -117,6 +117,7 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
                                       &faults::Condition::kind) > 0;
       hint.consequence = fault.consequence || fault.severity == Level::info;  // harmless by itself
       hint.waited = std::ranges::any_of(hints.faults[i], &faults::Fault::timeout);
+      hint.stop = !fault.stopped_by.empty();
       hint.setup = std::ranges::any_of(hints.faults[i], &faults::Fault::setup);
       hint.accuses_peer = fault.accuses_peer;
       hint.mild = fault.severity <= Level::warning;
@@ -126,7 +127,7 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
     }
     if (event.text == kHeadAlone) hint.consequence = true;  // the end of the line is missing
     constexpr std::uint8_t kEcho = wire::kMarkTeardown | wire::kMarkAftermath;
-    if ((event.marks & kEcho) != 0) hint.consequence = true;
+    if ((event.marks & kEcho) != 0 && !hint.stop) hint.consequence = true;
     const bool tells = hint.severity >= Severity::failure && !hint.in_pool &&
                        (!hint.consequence || hint.accuses_peer);
     hints.accused.push_back(tells ? accusers.of(event) : detect::Accused{});

@@ -40,8 +40,9 @@ struct Verdict {
   std::optional<TimeMs> since;
   Stage stage = Stage::unknown;  ///< unknown is null in JSON
   std::optional<Iteration> iteration;
-  double confidence = 0;  ///< P(state right)
-  std::string summary;    ///< one sentence
+  double confidence = 0;          ///< P(state right)
+  std::string summary;            ///< one sentence
+  std::string_view because = {};  ///< ends the sentence of a job that did not fail
 };
 
 struct SuspectNode {
@@ -124,6 +125,7 @@ struct KnownFault {
   double confidence = 0;  ///< for kUnknownFault: P(category right)
   std::string cause, fix;
   std::vector<TemplateId> evidence;  ///< empty if the end of a process shows the fault
+  std::string stopped_by = {};  ///< who or which limit stopped the job; part of the sentence alone
 };
 
 struct PoolUse {

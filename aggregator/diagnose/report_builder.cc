@@ -42,12 +42,12 @@ Process process_of(const job::RankView& rank) {
 }
 
 /// Score of an event, from its severity and its kind.
-double score_of(const EventHint& hint, const FailureEvent& failure) {
+double score_of(const EventHint& hint, const FailureEvent& failure, bool root) {
   double score = failure.severity == Severity::fatal     ? 0.9
                  : failure.severity == Severity::failure ? 0.8
                  : failure.severity == Severity::notice  ? 0.5
                                                          : 0.4;
-  const bool consequence = is_consequence(failure, hint);
+  const bool consequence = is_consequence(failure, hint) && !root;
   if (consequence) score -= failure.follows ? 0.45 : 0.3;  // a wrapper is behind what it carries
   if (hint.known_fault && !consequence) score += hint.general ? 0.05 : 0.1;
   return score;
@@ -164,7 +164,24 @@ std::set<std::uint32_t> events_of_first(const Built& built) {
   return events;
 }
 
-/// Causes on the most suspicious node are roots. If all events are echoes, none is a root.
+/// Lines about a peer that is gone or silent lead while nothing that is known, or fatal, is a
+/// cause.
+void add_lost_peers(const Built& built, std::set<std::uint32_t>& roots) {
+  const auto& failures = built.findings.failures.events;
+  const auto& hints = built.findings.hints.events;
+  const bool caused = std::ranges::any_of(failures, [&](const FailureEvent& failure) {
+    return roots.contains(failure.event) &&
+           (hints[failure.event].known_fault || failure.severity == Severity::fatal);
+  });
+  if (caused) return;
+  for (const FailureEvent& failure : failures) {
+    const EventHint& hint = hints[failure.event];
+    if (hint.known_fault && hint.accuses_peer && failure.severity >= Severity::failure)
+      roots.insert(failure.event);
+  }
+}
+
+/// Causes on the most suspicious node are roots; without any, lines about a lost peer are.
 std::set<std::uint32_t> root_events(const Built& built) {
   std::set<std::uint32_t> roots;
   const auto& failures = built.findings.failures.events;
@@ -174,6 +191,14 @@ std::set<std::uint32_t> root_events(const Built& built) {
   if (roots.empty())
     for (const FailureEvent& failure : failures)
       if (is_cause(built, failure)) roots.insert(failure.event);
+  add_lost_peers(built, roots);
+  // Where nothing failed before the processes were gone, what shows that they are gone leads.
+  if (roots.empty() && !built.findings.failures.fatal)
+    for (const FailureEvent& sign : built.findings.endings.signs)
+      if (std::ranges::any_of(failures, [&](const FailureEvent& failure) {
+            return failure.event == sign.event && failure.severity >= Severity::failure;
+          }))
+        roots.insert(sign.event);
   return roots;
 }
 
@@ -256,7 +281,8 @@ void build_events(const Built& built, Diagnosis& diagnosis) {
     out.role = roots.contains(failure.event)   ? Role::root
                : is_consequence(failure, hint) ? Role::consequence
                                                : Role::direct;
-    out.score = score_of(hint, failure) + (out.role == Role::root ? 0.05 : 0.0);
+    out.score =
+        score_of(hint, failure, out.role == Role::root) + (out.role == Role::root ? 0.05 : 0.0);
     out.count = reach.count;
     out.nodes.assign(reach.nodes.begin(), reach.nodes.end());
     out.ranks.assign(reach.ranks.begin(), reach.ranks.end());
@@ -346,7 +372,7 @@ void build_faults(const Built& built, const faults::Library* library, Report& re
         {entry.fault->id, entry.fault->title,
          std::string(faults::name(entry.fault->category)) + "/" + entry.fault->subcategory,
          entry.fault->consequence ? entry.confidence * 0.5 : entry.confidence, entry.fault->cause,
-         entry.fault->fix, entry.evidence});
+         entry.fault->fix, entry.evidence, entry.fault->stopped_by});
   std::ranges::stable_sort(report.faults, std::greater<>{}, &KnownFault::confidence);
 }
 
@@ -398,6 +424,12 @@ Stage vote(const Built& built, const std::vector<std::uint32_t>& ranks) {
   return best;
 }
 
+/// A job that fails behind its last iteration fails in its last save, unless it says otherwise.
+Stage behind_last(const Built& built, Stage stage) {
+  return stage == Stage::training && built.findings.endings.complete ? Stage::checkpoint_save
+                                                                     : stage;
+}
+
 Stage stage_of(const Built& built) {
   const bool trained = built.findings.clock.has_iterations();
   // The stage in which the first suspect stopped, unless its own lines show only the start.
@@ -405,12 +437,13 @@ Stage stage_of(const Built& built) {
     if (rank >= built.findings.view.ranks.size()) continue;  // an outsider
     const Stage stage = built.findings.stages.last_of_rank[rank];
     if (built.findings.view.ranks[rank].launcher || stage == Stage::unknown) continue;
-    if (!trained || !is_startup(stage)) return stage;
+    if (!trained || !is_startup(stage)) return behind_last(built, stage);
     break;
   }
   if (trained) {
     const Stage stage = vote(built, built.findings.clock.dense_ranks);
-    return stage == Stage::unknown || is_startup(stage) ? Stage::training : stage;
+    return behind_last(built,
+                       stage == Stage::unknown || is_startup(stage) ? Stage::training : stage);
   }
   std::vector<std::uint32_t> all(built.findings.view.ranks.size());
   std::iota(all.begin(), all.end(), 0u);

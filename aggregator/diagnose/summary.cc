@@ -53,7 +53,7 @@ std::string cause(const Report& report) {
     for (const KnownFault& fault : report.faults)
       if (fault.id != kUnknownFault &&
           std::ranges::find(fault.evidence, event.id) != fault.evidence.end())
-        return ": " + fault.title;
+        return fault.stopped_by.empty() ? ": " + fault.title : ": stopped by " + fault.stopped_by;
     return ": " + event.text.substr(0, 120);
   }
   const bool singled_out =
@@ -76,7 +76,9 @@ std::string summarise(const Report& report) {
       return report.job.nodes == 0 ? "Nothing was read."
                                    : "The job was running well when the logs end.";
     case State::finished:
-      return "The job ended well.";
+      return report.verdict.because.empty()
+                 ? "The job ended well."
+                 : fmt::format("The job ended well: {}.", report.verdict.because);
     case State::crashed:
       return fmt::format("The job crashed{}{}{}.", when(report), where(report), cause(report));
     case State::hung:
@@ -89,8 +91,10 @@ std::string summarise(const Report& report) {
       return fmt::format("The job failed before its first iteration{}{}.", where(report),
                          cause(report));
     default:
-      return "The logs do not tell how the job stands: they end, and nothing says whether it went "
-             "on.";
+      return fmt::format("The logs do not tell how the job stands: {}.",
+                         report.verdict.because.empty()
+                             ? "they end, and nothing says whether it went on"
+                             : report.verdict.because);
   }
 }
 

@@ -5,10 +5,12 @@
 #include <set>
 
 #include "aggregator/diagnose/opening.h"
+#include "aggregator/diagnose/verdict_table.h"
 #include "aggregator/faults/fault.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/printed.h"
 #include "aggregator/job/share.h"
+#include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
 #include "common/base/earliest.h"
 
@@ -99,6 +101,25 @@ bool has_cause(const Findings& findings) {
   });
 }
 
+/// A fatal line behind the word of a good end: the job failed while it was ending.
+bool fails_behind_end(const Findings& findings) {
+  std::vector<std::uint64_t> end(findings.view.streams.size(), 0);  // line
+  for (const job::EventView& event : findings.view.events) {
+    if ((event.marks & wire::kMarkFinished) == 0) continue;
+    for (const job::Occurrence& at : event.at)
+      end[at.stream] = std::max(end[at.stream], at.stats.last_line);
+  }
+  for (const FailureEvent& failure : findings.failures.events) {
+    if (failure.severity < Severity::fatal) continue;
+    const job::EventView& event = findings.view.events[failure.event];
+    for (const std::uint32_t i : failure.occurrences) {
+      const job::Occurrence& at = event.at[i];
+      if (end[at.stream] > 0 && at.stats.first_line > end[at.stream]) return true;
+    }
+  }
+  return false;
+}
+
 bool has_finished(const VerdictInput& input) {
   std::size_t training = 0;
   std::size_t said = 0;
@@ -112,7 +133,7 @@ bool has_finished(const VerdictInput& input) {
     if (rank.lines > 0) ++training;
     if (input.findings.stages.finished[i]) ++said;
   }
-  if (said * 2 > training) return true;
+  if (said * 2 > training) return !fails_behind_end(input.findings);
   return (launcher || said > 0) && !input.findings.failures.fatal;
 }
 
@@ -120,18 +141,16 @@ bool has_finished(const VerdictInput& input) {
 /// waiting process, whichever rank it waited for.
 bool ended_in_wait(const Findings& findings) {
   if (has_cause(findings)) return false;
-  for (const FailureEvent& failure : findings.failures.events) {  // by first time
-    if (failure.severity < Severity::failure) continue;
+  return std::ranges::any_of(findings.failures.events, [&](const FailureEvent& failure) {
     const auto& hint = findings.hints.events[failure.event];
-    return hint.waited && hint.consequence && !hint.setup;
-  }
-  return false;
+    return failure.severity >= Severity::failure && hint.waited && hint.consequence && !hint.setup;
+  });
 }
 
 /// Some line says that a process ended or cannot go on, and no progress followed.
 bool has_failed(const Findings& findings) {
   if (findings.failures.events.empty()) return false;
-  if (findings.failures.fatal) return true;
+  if (findings.failures.fatal || findings.endings.badly) return true;
   const bool failure = std::ranges::any_of(findings.failures.events, [](const FailureEvent& event) {
     return event.severity >= Severity::failure;
   });
@@ -188,13 +207,6 @@ bool is_sure(const Findings& findings) {
   return findings.silence.stalled_for >= std::max(kStill, 2 * findings.live->typical);
 }
 
-Verdict make(State state, double confidence) {
-  Verdict verdict;
-  verdict.state = state;
-  verdict.confidence = confidence;
-  return verdict;
-}
-
 /// Training had begun: iterations were completed, or, where none are printed, several signs of
 /// progress were seen or the training stage had lasted.
 bool has_trained(const VerdictInput& input) {
@@ -209,44 +221,96 @@ bool has_trained(const VerdictInput& input) {
          });
 }
 
-Verdict decide_failed(const VerdictInput& input) {
-  const Findings& findings = input.findings;
-  const double sure = findings.failures.fatal || findings.processes.exit_seen ? 0.95 : 0.75;
-  if (!has_trained(input)) {
-    constexpr double kGuess = 0.6;  // the logs do not show how the job began
-    const Opening opening = opening_of(findings);
-    if (ended_in_wait(findings)) return make(State::hung, sure * kGuess);
-    if (opening == Opening::seen) return make(State::launch_failed, sure * 0.95);
-    if (began_as_hang(findings)) return make(State::hung, sure * kGuess);
-    return make(opening == Opening::launch ? State::launch_failed : State::crashed, sure * kGuess);
-  }
-  if (!input.lost_nodes.empty()) return make(State::node_lost, 0.8);
-  if (began_as_hang(findings)) return make(State::hung, 0.85);
-  // Ranks still wait, and no process has ended.
-  if (ended_in_wait(findings) && !findings.failures.fatal && !findings.processes.exit_seen)
-    return make(State::hung, 0.8);
-  return make(State::crashed, sure);
+/// The last lines of a stream say that a peer is gone, and nothing went on behind them.
+bool ends_with_lost_peer(const Findings& findings) {
+  constexpr std::uint64_t kLastLines = 16;
+  return std::ranges::any_of(findings.failures.events, [&](const FailureEvent& failure) {
+    if (failure.severity < Severity::failure) return false;
+    if (!findings.hints.events[failure.event].accuses_peer) return false;
+    const job::EventView& event = findings.view.events[failure.event];
+    return std::ranges::any_of(failure.occurrences, [&](std::uint32_t i) {
+      const job::Stream& stream = *findings.view.streams[event.at[i].stream].state;
+      return event.at[i].stats.last_line + kLastLines > stream.last_line;
+    });
+  });
 }
 
-Verdict decide_quiet(const VerdictInput& input) {
+/// A stop that is no consequence of another failure.
+bool was_stopped(const Findings& findings) {
+  return std::ranges::any_of(findings.failures.events, [&](const FailureEvent& failure) {
+    const auto& hint = findings.hints.events[failure.event];
+    return hint.stop && !is_consequence(failure, hint) && failure.severity >= Severity::failure;
+  });
+}
+
+/// Collects a bit for each fact that holds.
+class FactSet {
+ public:
+  void add(Fact fact, bool holds) { known_ |= holds ? facts(fact) : Facts{0}; }
+  Facts known() const { return known_; }
+
+ private:
+  Facts known_ = 0;
+};
+
+void add_failures(const VerdictInput& input, FactSet& set) {
   const Findings& findings = input.findings;
-  if (findings.slowdown.found && !findings.silence.overdue)
-    return make(State::slow, findings.slowdown.by_symptoms ? 0.6 : 0.8);
-  if (findings.silence.overdue) {
-    // All processes are gone, so the job cannot hang, but its end is unknown.
-    if (findings.processes.all_left) return make(State::unknown, 0.5);
-    if (!input.lost_nodes.empty()) return make(State::node_lost, 0.6);
-    // A hang that is only suspected is reported for information, with a confidence below one half.
-    const double sure = findings.live != nullptr && !findings.live->confirmed ? 0.45 : 0.8;
-    return make(findings.clock.has_iterations() ? State::hung : State::launch_failed, sure);
-  }
-  if (!findings.clock.has_iterations() && findings.view.lines < 20)
-    return make(State::unknown, 0.3);
-  if (!input.silence_known) {
-    // The logs end at an unknown time, so a running job cannot be told from a stopped one.
-    return findings.clock.has_iterations() ? make(State::unknown, 0.5) : make(State::unknown, 0.3);
-  }
-  return make(State::healthy, 0.8);
+  const Opening opening = opening_of(findings);
+  set.add(Fact::failed, findings.processes.first_left || input.lost_known ||
+                            (has_failed(findings) && is_sure(findings)));
+  set.add(Fact::stopped, was_stopped(findings));
+  set.add(Fact::waited, ended_in_wait(findings));
+  set.add(Fact::stood, began_as_hang(findings));
+  set.add(Fact::fatal, findings.failures.fatal || findings.processes.exit_seen);
+  set.add(Fact::untimed, !delay_of(findings).first);
+  set.add(Fact::peer_lost, ends_with_lost_peer(findings));
+  set.add(Fact::opening, opening == Opening::seen);
+  set.add(Fact::starting, opening == Opening::launch);
+  set.add(Fact::lost, !input.lost_nodes.empty());
+}
+
+/// Lines about an end also stand among iterations. In a running job they count once its processes
+/// have left, or once no further progress followed.
+bool may_have_ended(const Findings& findings) {
+  constexpr Millis kStill{3000};
+  if (findings.live == nullptr) return true;
+  if (findings.processes.all_left || findings.processes.launcher_left) return true;
+  return findings.silence.stalled_for >= std::max(kStill, 2 * findings.live->typical);
+}
+
+void add_ends(const VerdictInput& input, FactSet& set) {
+  const detect::ending::Endings& endings = input.findings.endings;
+  set.add(Fact::said_well, has_finished(input));
+  set.add(Fact::left_well, input.findings.processes.all_left_well);
+  if (!may_have_ended(input.findings)) return;
+  set.add(Fact::closed_well, endings.well);
+  set.add(Fact::complete, endings.complete);
+  set.add(Fact::cut_short, endings.short_of);
+  set.add(Fact::kept, endings.kept);
+  set.add(Fact::ended, endings.ended());
+  set.add(Fact::gone, endings.gone);
+}
+
+Facts facts_of(const VerdictInput& input) {
+  const Findings& findings = input.findings;
+  const bool marked = findings.clock.has_iterations();
+  constexpr std::uint64_t kLinesMin = 20;
+  FactSet set;
+  add_ends(input, set);
+  add_failures(input, set);
+  set.add(Fact::untrained, !has_trained(input));
+  set.add(Fact::unmarked, !marked);
+  set.add(Fact::slowed, findings.slowdown.found && !findings.slowdown.by_symptoms);
+  set.add(Fact::dragged, findings.slowdown.found && findings.slowdown.by_symptoms);
+  set.add(Fact::overdue, findings.silence.overdue);
+  // A hang that is only suspected is reported for information, with a confidence below one half.
+  set.add(Fact::suspected, findings.live != nullptr && !findings.live->confirmed);
+  set.add(Fact::vacant, findings.processes.all_left);
+  // The logs end at an unknown time, so a running job cannot be told from a stopped one.
+  set.add(Fact::blind, !input.silence_known);
+  set.add(Fact::short_log, !marked && findings.view.lines < kLinesMin);
+  set.add(Fact::live, findings.live != nullptr);
+  return set.known();
 }
 
 /// Nodes that another node reports as lost and that print nothing themselves.
@@ -292,21 +356,22 @@ bool has_suspects(State state) {
 
 Verdict decide(const VerdictInput& input) {
   const Findings& findings = input.findings;
-  const bool finished = has_finished(input) || findings.processes.all_left_well;
-  const bool slowed = findings.slowdown.found && !findings.slowdown.by_symptoms;
-  const bool failed = findings.processes.first_left || input.lost_known ||
-                      (has_failed(findings) && is_sure(findings));
-  Verdict verdict = failed && !finished   ? decide_failed(input)
-                    : finished && !slowed ? make(State::finished, 0.9)
-                    : finished            ? make(State::slow, 0.8)
-                                          : decide_quiet(input);
+  const VerdictRow& row = row_of(facts_of(input));
+  const bool proven = findings.failures.fatal || findings.processes.exit_seen;
+  Verdict verdict;
+  verdict.state = row.state;
+  verdict.confidence = proven || row.unproven == 0 ? row.confidence : row.unproven;
+  verdict.because = row.because;
   if (verdict.state == State::slow) {
     if (!findings.clock.counted) verdict.iteration = findings.slowdown.first;
     verdict.since = findings.slowdown.since;
   } else if (!has_suspects(verdict.state)) {
     if (!findings.clock.counted) verdict.iteration = findings.clock.completed_by_any;
   } else {
-    if (!findings.clock.counted) verdict.iteration = findings.clock.first_incomplete;
+    // Behind its last iteration a job has no next one.
+    if (!findings.clock.counted)
+      verdict.iteration = findings.endings.complete ? findings.clock.completed_by_any
+                                                    : findings.clock.first_incomplete;
     const auto progress = findings.clock.last_progress;
     const bool stood =
         verdict.state == State::hung || (verdict.state == State::node_lost && input.lost_known);

@@ -51,6 +51,7 @@ struct Fault {
   bool general = false;               ///< says that something failed, not what
   bool timeout = false;               ///< reports a long wait: a hang came before
   bool setup = false;                 ///< happens while processes find each other
+  std::string stopped_by;             ///< who or which limit ended the job; empty: nobody did
   bool accuses_peer = false;          ///< reports that another process is gone or silent
   Level severity = Level::error;      ///< info, warning, error, fatal (ends the process)
   std::string cause, fix, action;

@@ -81,6 +81,7 @@ std::string to_toml(const Fault& fault) {
   entry.flag("timeout", fault.timeout);
   entry.flag("setup", fault.setup);
   entry.flag("accuses_peer", fault.accuses_peer);
+  if (!fault.stopped_by.empty()) entry.text("stopped_by", fault.stopped_by);
   entry.text("cause", fault.cause);
   entry.text("fix", fault.fix);
   entry.text("action", fault.action);

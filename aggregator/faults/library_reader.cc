@@ -100,6 +100,7 @@ Fault read_entry(ConfigTable& table) {
   fault.timeout = table.flag_or("timeout", false);
   fault.setup = table.flag_or("setup", false);
   fault.accuses_peer = table.flag_or("accuses_peer", false);
+  if (table.has("stopped_by")) fault.stopped_by = read_sentence(table, "stopped_by");
   fault.cause = read_sentence(table, "cause");
   fault.fix = read_sentence(table, "fix");
   fault.action = read_sentence(table, "action");

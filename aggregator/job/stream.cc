@@ -267,6 +267,7 @@ void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequenc
   if (!segment.timers.empty()) add_timers(record.timers, segment.timers);
   if (completed) {
     record.completed = true;
+    if (segment.reach != wire::Reach::unknown) reach = segment.reach;
     last_completed_line = segment.lines.last;
     if (!last_completed || *segment.iteration > *last_completed) {
       last_completed = segment.iteration;
@@ -328,6 +329,7 @@ void Stream::persist(Archive& archive, Self& self, const SequencePool* sequences
           self.lines, self.dropped_iterations, self.counted, self.iterated, self.numbering);
   archive.part(self.figures);
   archive.list(self.epochs, 2, [&](auto& epoch) { archive(epoch.from, epoch.before); });
+  archive.enumerator(self.reach, wire::Reach::total);
 }
 
 void Stream::save(ByteWriter& out) const {

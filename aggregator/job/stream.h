@@ -80,8 +80,9 @@ struct Stream {
   bool counted = false;        ///< iterations are counted, not printed
   std::uint64_t iterated = 0;  ///< records that belong to an iteration
   FigureTable figures;
-  std::uint16_t numbering = 0;     ///< that of the newest segment with an iteration
-  std::vector<EpochBegin> epochs;  ///< ascending; empty while numbers go on over epochs
+  wire::Reach reach = wire::Reach::unknown;  ///< of the newest completed iteration
+  std::uint16_t numbering = 0;               ///< that of the newest segment with an iteration
+  std::vector<EpochBegin> epochs;            ///< ascending; empty while numbers go on over epochs
 
   /// The number that lines print for an iteration.
   Iteration printed(Iteration iteration) const;

@@ -160,6 +160,7 @@ void write(JsonWriter& to, const faults::Fault& fault, bool whole) {
   if (whole) {
     to.member("timeout", fault.timeout).member("setup", fault.setup);
     to.member("accuses_peer", fault.accuses_peer).member("general", fault.general);
+    to.member("stopped_by", fault.stopped_by);
     to.member("patterns", fault.patterns);
     to.member("unless", fault.unless).key("parameters").open('{');
     for (const faults::Condition& condition : fault.conditions)

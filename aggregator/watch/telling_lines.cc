@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "aggregator/detect/evidence/ending.h"
 #include "common/saved/archive.h"
 
 namespace l4::watch {
@@ -28,10 +29,13 @@ std::pair<std::uint32_t, std::int64_t> speaker(std::uint32_t agent,
 
 void TellingLines::define(AgentTemplates& agent, const wire::TemplateDefinition& definition) {
   const std::uint32_t local = definition.id.value();
-  if ((definition.marks & wire::kMarkFinished) != 0 && agent.finishing.size() < kTellingMax)
-    agent.finishing.insert(local);
+  const detect::Ending ending = detect::ending_of(definition.text);
+  const bool ends = (definition.marks & wire::kMarkFinished) != 0 || ending == detect::Ending::well;
+  if (ends && agent.finishing.size() < kTellingMax) agent.finishing.insert(local);
   if ((definition.marks & kNotTelling) != 0) return;
-  const Severity severity = detect::severity_of(definition.text, definition.level);
+  const Severity severity =
+      std::max(detect::severity_of(definition.text, definition.level),
+               ending == detect::Ending::gone ? Severity::failure : Severity::none);
   if (severity < Severity::failure ||
       (severity == Severity::failure && normal_ && normal_(definition))) {
     agent.telling.erase(local);

@@ -47,6 +47,10 @@ struct TimerTotal {
 /// How a segment ended: with the line that starts or completes its iteration, or otherwise.
 enum class Boundary : std::uint8_t { none, started, completed };
 
+/// How far the iteration of a segment is on the way to the total that its marker prints; of nested
+/// counters (an epoch and a step) the outer one decides.
+enum class Reach : std::uint8_t { unknown, before, total };
+
 /// The events of one source between two iteration boundaries (or of one slice or stage).
 struct Segment {
   SourceId source;
@@ -60,6 +64,7 @@ struct Segment {
   std::uint16_t numbering = 0;
   bool counted = false;  ///< the agent counted the iteration, no line printed it: never shown
   Boundary boundary = Boundary::none;
+  Reach reach = Reach::unknown;
   std::optional<TimeMs> begin, end;                  ///< event times, first and last seen
   std::optional<TimeMs> arrival_begin, arrival_end;  ///< null offline
   ByteRange bytes;

@@ -65,11 +65,23 @@ bool went_on(const job::JobView& view, const job::Occurrence& occurrence,
   return occurrence.stats.first_line + most < completed_line;
 }
 
+/// Lines that a program had buffered are printed behind the line that tells of its end.
+bool is_before_buffered(const job::Stream& stream, const job::EventStats& stats,
+                        const job::JobClock& clock) {
+  constexpr std::uint64_t kLinesMax = 256;
+  constexpr std::int64_t kIterationsMax = 16;
+  if (stream.last_line > stats.last_line + kLinesMax || !stats.last_iteration) return false;
+  return stream.last_completed->value() - stats.last_iteration->value() <=
+         kIterationsMax * clock.stride;
+}
+
 /// Whether an occurrence began after the end of progress, judged within its stream.
 bool after_progress(const job::JobView& view, const job::JobClock& clock,
-                    std::optional<TimeMs> node_progress, const job::Occurrence& occurrence) {
+                    std::optional<TimeMs> node_progress, const job::Occurrence& occurrence,
+                    const EventHint& hint) {
   const job::StreamView& stream = view.streams[occurrence.stream];
   if (stream.state->last_completed) {
+    if (hint.stop && is_before_buffered(*stream.state, occurrence.stats, clock)) return true;
     if (occurrence.stats.first_line <= stream.state->last_completed_line) return false;
     if (!occurrence.time || !clock.last_progress) return true;
   }
@@ -143,7 +155,7 @@ std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock&
     if (hint.by_words && free_text[at.stream]) continue;
     if (went_on(view, at, completed[at.stream])) continue;
     if (!clock.has_iterations() && recurs(view, hint, at)) continue;
-    if (after_progress(view, clock, progress[view.streams[at.stream].node], at))
+    if (after_progress(view, clock, progress[view.streams[at.stream].node], at, hint))
       found.occurrences.push_back(i);
     else if (!at.stats.first_time_exact)
       unsure.push_back(i);

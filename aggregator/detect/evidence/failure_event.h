@@ -25,6 +25,7 @@ struct EventHint {
   bool waited = false;    ///< says that something was waited for and did not come
   bool setup = false;     ///< happens while processes find each other
   bool accuses_peer = false;
+  bool stop = false;  ///< somebody, or a limit, stopped the job
   bool mild = false;  ///< a warning that most jobs survive, whatever its wording
   bool in_pool = false;
   bool excess = false;  ///< in the pool, but far more frequent here

@@ -144,9 +144,10 @@ std::string_view exception_name(std::string_view text, std::size_t end) {
   return text.substr(begin, end - begin);
 }
 
-/// CamelCase exception names end in Error or Exception: "torch.cuda.OutOfMemoryError: ...".
+/// CamelCase exception names end in Error, Exception or Interrupt: "torch.cuda.OutOfMemoryError:
+/// ...".
 std::string_view find_exception(std::string_view text) {
-  for (const std::string_view tail : {"Error", "Exception"})
+  for (const std::string_view tail : {"Error", "Exception", "Interrupt"})
     for (std::size_t at = text.find(tail); at != std::string_view::npos;
          at = text.find(tail, at + 1)) {
       if (at == 0 || !is_word(text[at - 1])) continue;

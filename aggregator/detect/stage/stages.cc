@@ -90,7 +90,10 @@ Stages find_stages(const job::JobView& view, const job::JobClock& clock) {
       const job::StreamView& stream = view.streams[occurrence.stream];
       // A line that also occurs among iterations does not end the rank.
       const bool in_order = occurrence.stats.first_line > stream.state->last_completed_line;
-      const bool in_time = !occurrence.time || !clock.last_progress ||
+      // The lines of a stream tell their order better than its clock, which may be set back.
+      const bool newest = stream.state->last_completed && clock.completed_by_any &&
+                          *stream.state->last_completed >= *clock.completed_by_any;
+      const bool in_time = newest || !occurrence.time || !clock.last_progress ||
                            *occurrence.time + kTolerance >= *clock.last_progress;
       if (in_order && in_time) found.finished[stream.rank] = true;
     }

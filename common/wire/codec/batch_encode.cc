@@ -241,6 +241,7 @@ void put(schema::Segment::Builder out, const Segment& segment) {
   out.setStageAfter(static_cast<std::uint8_t>(segment.stage_after));
   out.setIteration(or_none(segment.iteration));
   out.setBoundary(static_cast<std::uint8_t>(segment.boundary));
+  out.setReach(static_cast<std::uint8_t>(segment.reach));
   out.setBegin(time_of(segment.begin));
   out.setEnd(time_of(segment.end));
   out.setArrivalBegin(time_of(segment.arrival_begin));

@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
+
 #include "aggregator/diagnose/diagnose.h"
+#include "aggregator/diagnose/verdict_table.h"
 #include "aggregator/faults/library.h"
 #include "tests/aggregator/job/made_job.h"
 
@@ -193,6 +196,160 @@ TEST_CASE("verdict: who names itself, nobody of the job, or half of it, accuses 
     REQUIRE_FALSE(report.nodes.empty());
     CHECK(report.nodes.front().node == "node-0");
     CHECK(report.verdict.state == State::crashed);
+  }
+}
+
+/// The report of a job of two ranks that trained for 20 s and whose last lines `end` prints.
+Report ended(const std::function<void(MadeJob&)>& end, const faults::Library* library = nullptr) {
+  MadeJob job(2);
+  job.iterate_all(1, 20);
+  end(job);
+  Options options;
+  options.library = library;
+  return diagnose(job.state(), {}, options).report;
+}
+
+void reach(MadeJob& job, wire::Reach reach) {
+  for (const int rank : {0, 1}) job.iterate(rank, 21, 21'000).reach = reach;
+}
+
+TEST_CASE("verdict: kind 'ended without a word': what shows the end decides, in any wording") {
+  struct Row {
+    const char* line;
+    wire::Reach reached;
+    State state;
+  };
+  using enum wire::Reach;
+  for (const Row& row :
+       {Row{"There appear to be 8 leaked semaphore objects to clean up at shutdown", before,
+            State::crashed},
+        Row{"There appear to be 2 leaked shared_memory objects to clean up at shutdown", unknown,
+            State::crashed},
+        Row{"[user@node-3 llm]$", before, State::crashed},
+        Row{"Connection to node-3 closed.", before, State::crashed},
+        Row{"[user@node-3 llm]$", unknown, State::unknown},
+        Row{"[user@node-3 llm]$", total, State::finished},
+        Row{"Resource usage summary:", total, State::finished},
+        Row{"nothing of interest", total, State::finished},
+        Row{"nothing of interest", before, State::unknown},
+        Row{"Final model saved to out/final", before, State::finished},
+        Row{"Training took 3:12:05", unknown, State::finished},
+        Row{"wandb: Waiting for W&B process to finish... (success).", before, State::finished},
+        Row{"State: COMPLETED (exit code 0)", unknown, State::finished},
+        Row{"The job finished successfully", unknown, State::finished}}) {
+    CAPTURE(row.line);
+    const Report report = ended([&](MadeJob& job) {
+      reach(job, row.reached);
+      job.say(0, {row.line, Level::unknown}, 21'100);
+    });
+    CHECK(report.verdict.state == row.state);
+    if (row.state == State::crashed) {
+      CHECK(report.verdict.confidence < 0.75);
+      REQUIRE_FALSE(report.events.empty());
+      CHECK(report.events.front().text == row.line);
+      CHECK(report.events.front().role == Role::root);
+    }
+  }
+}
+
+TEST_CASE("verdict: an end that is said to be a good one is none where something fails behind it") {
+  for (const char* word : {"The job finished successfully", "Training took 3:12:05"}) {
+    CAPTURE(word);
+    const Report report = ended([&](MadeJob& job) {
+      reach(job, wire::Reach::total);
+      job.say(0, {word, Level::unknown}, 21'100);
+      job.say(0, {"terminate called after throwing an instance of 'c10::Error'", Level::unknown},
+              22'000);
+    });
+    CHECK(report.verdict.state == State::crashed);
+  }
+}
+
+TEST_CASE("verdict: a hang behind the last iteration is one of the last save, of that iteration") {
+  faults::Fault watchdog = fault("watchdog", Level::error, "collective operation timeout");
+  watchdog.consequence = watchdog.timeout = true;
+  const auto library = faults::Library().with({watchdog});
+  MadeJob job(1);
+  for (int k = 1; k <= 9; ++k)
+    job.iterate(0, k, std::nullopt).reach = k < 9 ? wire::Reach::before : wire::Reach::total;
+  job.say(0, {"Watchdog caught collective operation timeout", Level::error});
+  job.say(0, {"terminate called after throwing an instance of 'std::runtime_error'"});
+  Options options;
+  options.library = &library;
+  const Report report = diagnose(job.state(), {}, options).report;
+  CHECK(report.verdict.state == State::hung);
+  CHECK(report.verdict.stage == Stage::checkpoint_save);
+  CHECK(report.verdict.iteration == Iteration{9});
+}
+
+TEST_CASE("verdict: kind 'lost peer': the last lines say that a peer is gone, and nobody more") {
+  for (const char* line : {"Call to write failed : Connection reset by peer",
+                           "socket closed by remote host", "broken pipe to rank 3"}) {
+    CAPTURE(line);
+    faults::Fault lost = fault("lost", Level::warning, line);
+    lost.consequence = lost.accuses_peer = true;
+    const auto library = faults::Library().with({lost});
+    const auto say = [&](MadeJob& job) { job.say(0, {line, Level::error}, 20'100); };
+    CHECK(ended(say, &library).verdict.state == State::crashed);
+    const auto go_on = [&](MadeJob& job) {
+      say(job);
+      job.iterate(0, 21, 21'000);
+      job.iterate(0, 22, 22'000);
+    };
+    CHECK(ended(go_on, &library).verdict.state == State::unknown);
+  }
+}
+
+/// A line that tells of a stop by `who`.
+faults::Fault stop(const char* pattern, const char* who) {
+  faults::Fault fault = diagnose::fault("stop", Level::error, pattern);
+  fault.stopped_by = who;
+  return fault;
+}
+
+TEST_CASE("verdict: kind 'stopped': who stopped the job leads, and is in the first sentence") {
+  for (const char* line : {"KeyboardInterrupt", "Training interrupted by user",
+                           "TERM_RUNLIMIT: job killed after reaching LSF run time limit"}) {
+    CAPTURE(line);
+    const auto library = faults::Library().with({stop(line, "somebody")});
+    for (const bool buffered : {false, true}) {
+      CAPTURE(buffered);
+      const Report report = ended(
+          [&](MadeJob& job) {
+            job.say(0, {line, Level::unknown}, 20'100);
+            job.say(1, {"RuntimeError: DataLoader worker is killed", Level::error}, 20'200);
+            if (buffered) job.iterate(0, 21, 20'300);
+          },
+          &library);
+      CHECK(report.verdict.state == State::crashed);
+      CHECK(report.verdict.summary.find("stopped by somebody") != std::string::npos);
+      REQUIRE_FALSE(report.events.empty());
+      CHECK(report.events.front().text == line);
+    }
+  }
+}
+
+TEST_CASE("verdict: a stop behind another failure is its consequence") {
+  const auto library = faults::Library().with({stop("KeyboardInterrupt", "somebody")});
+  const Report report = ended(
+      [](MadeJob& job) {
+        job.say(1, {"RuntimeError: shapes differ", Level::error}, 20'100);
+        job.say(0, {"KeyboardInterrupt", Level::unknown}, 25'000);
+      },
+      &library);
+  CHECK(report.verdict.state == State::crashed);
+  CHECK(report.verdict.summary.find("stopped by") == std::string::npos);
+  REQUIRE_FALSE(report.events.empty());
+  CHECK(report.events.front().text == "RuntimeError: shapes differ");
+}
+
+TEST_CASE("verdict: each row of the table decides for some facts") {
+  for (const VerdictRow& row : verdict_rows()) {
+    CHECK(row.confidence > 0);
+    CHECK(row.confidence <= 1);
+    CHECK(&row_of(row.all) == &row);
+    const bool says_why = row.state == State::finished || row.state == State::unknown;
+    if (!says_why) CHECK(row.because.empty());
   }
 }
 

@@ -26,6 +26,7 @@ void check_same(const Fault& a, const Fault& b) {
   CHECK(a.timeout == b.timeout);
   CHECK(a.setup == b.setup);
   CHECK(a.accuses_peer == b.accuses_peer);
+  CHECK(a.stopped_by == b.stopped_by);
   CHECK(a.cause == b.cause);
   CHECK(a.fix == b.fix);
   CHECK(a.action == b.action);

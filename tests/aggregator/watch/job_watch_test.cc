@@ -242,6 +242,27 @@ TEST_CASE("job watch: lines that say the end") {
   CHECK(job.causes().empty());
 }
 
+TEST_CASE("job watch: lines about the end ask for a diagnosis, in any wording") {
+  struct Row {
+    const char* line;
+    Cause cause;
+  };
+  for (const Row& row :
+       {Row{"wandb: Waiting for W&B process to finish... (success).", Cause::ended},
+        Row{"worker group exited with exit code 0", Cause::ended},
+        Row{"The job finished successfully", Cause::ended},
+        Row{"There appear to be 8 leaked semaphore objects to clean up at shutdown",
+            Cause::error_line},
+        Row{"KeyboardInterrupt", Cause::error_line}}) {
+    CAPTURE(row.line);
+    WatchedJob job(2);
+    const std::int64_t last = trained(job);
+    job.say(0, row.line, last + 100, Level::unknown, Stage::exit, 0);
+    job.say(1, row.line, last + 150, Level::unknown, Stage::exit, 0);
+    CHECK(has(job.causes(), row.cause));
+  }
+}
+
 TEST_CASE("job watch: iterations that take twice as long ask for a diagnosis, and less often") {
   WatchedJob job(2);
   std::int64_t last = trained(job);

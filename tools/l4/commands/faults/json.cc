@@ -39,6 +39,7 @@ JsonValue object_of(const l4::faults::Fault& fault) {
                  {"setup", fault.setup},
                  {"accuses_peer", fault.accuses_peer},
                  {"general", fault.general},
+                 {"stopped_by", fault.stopped_by},
                  {"patterns", fault.patterns},
                  {"unless", fault.unless},
                  {"parameters", parameters},
@@ -111,6 +112,7 @@ l4::faults::Fault read_members(JsonMembers& from) {
   from.read("setup", fault.setup);
   from.read("accuses_peer", fault.accuses_peer);
   from.read_if_any("general", fault.general);
+  from.read_if_any("stopped_by", fault.stopped_by);  // older aggregators have no such field
   from.read("cause", fault.cause);
   from.read("fix", fault.fix);
   from.read("action", fault.action);

@@ -78,6 +78,8 @@ std::string page_of(const l4::faults::Fault& fault, const std::string& where) {
   if (fault.timeout) prose("role", "says that something waited for long: a hang came before");
   if (fault.setup) prose("role", "happens while the processes of a job find each other");
   if (fault.accuses_peer) prose("role", "says that another process or host is gone or silent");
+  if (!fault.stopped_by.empty())
+    prose("role", "says that the job was stopped: " + fault.stopped_by);
   page.gap();
   prose("cause", fault.cause);
   prose("fix", fault.fix);

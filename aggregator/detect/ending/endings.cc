@@ -1,0 +1,118 @@
+#include "aggregator/detect/ending/endings.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "aggregator/detect/evidence/ending.h"
+#include "aggregator/job/clock.h"
+#include "aggregator/job/job_state.h"
+#include "aggregator/job/stream.h"
+#include "aggregator/job/view.h"
+
+namespace l4::detect::ending {
+namespace {
+
+/// A batch system's account of a job, or a table of totals, has fewer lines than this.
+constexpr std::uint64_t kLastLines = 96;
+constexpr Millis kTolerance{2000};
+
+/// The line stands behind the last progress, among the last lines of its stream.
+bool is_at_end(const job::JobView& view, const job::JobClock& clock,
+               const job::Occurrence& occurrence) {
+  const job::Stream& stream = *view.streams[occurrence.stream].state;
+  const std::uint64_t line = occurrence.stats.last_line;
+  if (stream.last_line > line + kLastLines) return false;
+  if (stream.last_completed) return line > stream.last_completed_line;
+  const auto& last = occurrence.stats.last_time;
+  return !last || !clock.last_progress || *last + kTolerance >= *clock.last_progress;
+}
+
+void note(Ending ending, Endings& found) {
+  switch (ending) {
+    case Ending::well:
+      found.well = true;
+      break;
+    case Ending::badly:
+      found.badly = true;
+      break;
+    case Ending::kept:
+      found.kept = true;
+      break;
+    case Ending::left:
+      found.left = true;
+      break;
+    case Ending::gone:
+      found.gone = true;
+      break;
+    case Ending::none:
+      break;
+  }
+}
+
+void add_sign(const job::JobView& view, const job::JobClock& clock, std::uint32_t index,
+              Endings& found) {
+  const job::EventView& event = view.events[index];
+  const Ending ending = ending_of(event.text);
+  if (ending == Ending::none) return;
+  FailureEvent sign;
+  sign.event = index;
+  sign.severity = ending == Ending::gone ? Severity::failure : Severity::notice;
+  for (std::uint32_t i = 0; i < event.at.size(); ++i) {
+    if (!is_at_end(view, clock, event.at[i])) continue;
+    if (sign.occurrences.empty()) {
+      sign.first_stream = event.at[i].stream;
+      sign.first_line = event.at[i].stats.first_line;
+      sign.first_time = event.at[i].time;
+    }
+    sign.occurrences.push_back(i);
+  }
+  if (sign.occurrences.empty()) return;
+  note(ending, found);
+  if (ending == Ending::gone || ending == Ending::left) found.signs.push_back(std::move(sign));
+}
+
+/// Some file holds a later run than the one that the view shows.
+bool is_followed(const job::JobView& view) {
+  using File = std::pair<const job::AgentSlice*, std::string_view>;
+  std::map<File, std::uint32_t> newest;  // run that the view shows, by file
+  for (const job::StreamView& stream : view.streams) {
+    const wire::SourceDefinition& source = stream.state->source;
+    std::uint32_t& run = newest[{stream.agent, source.path}];
+    run = std::max(run, source.run);
+  }
+  for (const auto& [file, run] : newest)
+    for (const auto& [id, stream] : file.first->streams)
+      if (stream.source.path == file.second && stream.source.run > run) return true;
+  return false;
+}
+
+void compare_totals(const job::JobView& view, Endings& found) {
+  bool reached = false;
+  for (const job::StreamView& stream : view.streams) {
+    if (!stream.state->last_completed) continue;
+    reached |= stream.state->reach == wire::Reach::total;
+    found.short_of |= stream.state->reach == wire::Reach::before;
+  }
+  found.complete = reached && !found.short_of;
+}
+
+}  // namespace
+
+Endings find_endings(const job::JobView& view, const job::JobClock& clock) {
+  Endings found;
+  for (std::uint32_t i = 0; i < view.events.size(); ++i) add_sign(view, clock, i, found);
+  const auto place = [&](const FailureEvent& sign) {
+    return std::tuple(sign.severity < Severity::failure,
+                      std::string_view(view.streams[sign.first_stream].state->source.path),
+                      sign.first_line);
+  };
+  std::ranges::stable_sort(found.signs, {}, place);
+  found.followed = is_followed(view);
+  compare_totals(view, found);
+  return found;
+}
+
+}  // namespace l4::detect::ending

@@ -1,0 +1,249 @@
+#include "aggregator/detect/evidence/ending.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "common/base/ascii.h"
+
+namespace l4::detect {
+namespace {
+
+constexpr auto kForms = std::to_array<EndingForm>({
+    {Ending::gone,
+     "leaked {semaphore|shared_memory|shared memory|folder|file}*clean up at *shutdown",
+     "resource_tracker: There appear to be 56 leaked semaphore objects to clean up at shutdown"},
+    {Ending::gone, "leaked {semaphore|shared_memory|shared memory|folder|file}*cleaned up",
+     "There are 2 leaked folder objects that were cleaned up by the tracker"},
+
+    {Ending::badly, "w&b process to finish*(failed",
+     "wandb: Waiting for W&B process to finish... (failed 1). Press Control-C to abort syncing."},
+    {Ending::badly, "program failed with code",
+     "wandb: Program failed with code 255.  Press ctrl-c to abort syncing."},
+    {Ending::badly, "^subject: job *exited$", "Subject: Job 4711: <train> in cluster <hpc> Exited"},
+    {Ending::badly, "{jobstate|state|status}{=|: |:}{failed|timeout|node_fail|out_of_memory}",
+     "JobState=FAILED Reason=NonZeroExitCode"},
+
+    {Ending::well, "w&b process to finish*(success",
+     "wandb: Waiting for W&B process to finish... (success)."},
+    {Ending::well, "^successfully completed$", "Successfully completed."},
+    {Ending::well, "^subject: job *done$", "Subject: Job 4711: <train> in cluster <hpc> Done"},
+    {Ending::well, "{jobstate|state|status|result}{=|: |:}{completed|succeeded|success}",
+     "State: COMPLETED (exit code 0)"},
+    {Ending::well, "training {success|succeeded}",
+     "2025-03-04 09:12:36,123 sagemaker-training-toolkit INFO Reporting training SUCCESS"},
+    {Ending::well,
+     "{job|jobs|pytorchjob|rayjob|run|training|program|script|process|processes|worker|workers|"
+     "task|tasks|pod|pods|experiment|trial|launcher|command|execution|agent|group}*"
+     "{ended|finished|completed|complete|exited|exits|terminated|done} {successfully|normally|"
+     "cleanly|without error|with success}",
+     "PyTorchJob train-7b is successfully completed; all workers finished successfully"},
+    {Ending::well,
+     "{job|jobs|pytorchjob|rayjob|run|training|program|script|process|processes|worker|workers|"
+     "task|tasks|pod|pods|experiment|trial|launcher|command|execution|agent|group}*"
+     "{successfully ended|successfully finished|successfully completed|succeeded}",
+     "Job 'raysubmit_x1' succeeded"},
+
+    {Ending::left, "^sender: lsf system", "Sender: LSF System <lsfadmin@n1>"},
+    {Ending::left, "^resource usage summary", "Resource usage summary:"},
+    {Ending::left, "^{resources|resources_}{ |}used", "Resources Used: cput=01:02:03,mem=12kb"},
+    {Ending::left, "epilogue", "===== Epilogue of job 4711.server ====="},
+    {Ending::left, "^logout$", "logout"},
+    {Ending::left, "^connection to *closed$", "Connection to node-3 closed."},
+    {Ending::left, "^[*]{+|-|} *{done|exit|killed|terminated|aborted}",
+     "[1]+  Done                    nohup python train.py > train.log 2>&1"},
+    {Ending::left, "^{job|script|program|the job} *{ended|finished|completed|done|exited}",
+     "Job 4711 finished at Tue Mar  4 09:20:20 UTC 2025"},
+    {Ending::left, "^{end|ended|finished|finish}{ time| at| date| of job| of script}",
+     "End time: Tue Mar  4 09:20:20 UTC 2025"},
+    {Ending::left, "destroy_process_group() was not called before program exit",
+     "Warning: WARNING: destroy_process_group() was not called before program exit"},
+    {Ending::left, "process group has not been destroyed before",
+     "Warning: WARNING: process group has NOT been destroyed before we destruct ProcessGroupNCCL."},
+
+    {Ending::kept,
+     "{saved|saving} {the |}{final|fully trained|finetuned|fine-tuned} "
+     "{model|checkpoint|weights|adapter|lora|ckpt}",
+     "Saving final checkpoint to out/step_2500"},
+    {Ending::kept, "final {model|checkpoint|weights|adapter|ckpt}*{saved|written|stored|exported}",
+     "Final model saved to out/final"},
+    {Ending::kept, "^*train metrics$", "***** train metrics *****"},
+    {Ending::kept, "{early stopping|early stop|stopping early|stopping training}",
+     "Early stopping at epoch 31: no improvement for 5 epochs"},
+    {Ending::kept, "run summary:", "wandb: Run summary:"},
+    {Ending::kept, "total {training|train|run|elapsed|wall|wall clock} {time|runtime|duration}",
+     "Total training time: 3:07:42"},
+    {Ending::kept, "^training {took|time|duration}", "Training took 01:45:11.12"},
+});
+
+constexpr char to_lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+constexpr bool is_blank(char c) {
+  return c == ' ' || c == '\t';
+}
+bool is_of_word(char c) {
+  return is_name_letter(c) || is_digit(c);
+}
+
+bool begins_with(std::string_view text, std::string_view lower) {
+  return text.size() >= lower.size() && std::equal(lower.begin(), lower.end(), text.begin(),
+                                                   [](char a, char b) { return a == to_lower(b); });
+}
+
+/// Characters of `text` that a piece without `*` covers at its begin; none if it does not stand
+/// there.
+std::optional<std::size_t> covered(std::string_view piece, std::string_view text) {
+  std::size_t at = 0;
+  for (const char c : piece) {
+    const std::size_t before = at;
+    if (c == ' ')
+      while (at < text.size() && is_blank(text[at])) ++at;
+    else if (at < text.size() && to_lower(text[at]) == c)
+      ++at;
+    if (at == before) return std::nullopt;
+  }
+  return at;
+}
+
+/// `text` begins with the form.
+bool follows(std::string_view form, std::string_view text) {
+  constexpr std::size_t kGapMax = 120;  // characters that `*` stands for
+  if (form.empty()) return true;
+  if (form.front() == '$') return text.find_first_not_of(" \t.!\"'*=-") == text.npos;
+  if (form.front() == '*') {
+    for (std::size_t i = 0; i <= std::min(text.size(), kGapMax); ++i)
+      if (follows(form.substr(1), text.substr(i))) return true;
+    return false;
+  }
+  if (form.front() != '{') {
+    const std::size_t end = std::min(form.find_first_of("{*$"), form.size());
+    const auto length = covered(form.substr(0, end), text);
+    return length && follows(form.substr(end), text.substr(*length));
+  }
+  const std::size_t close = form.find('}');
+  std::string_view choices = form.substr(1, close - 1);
+  for (bool more = true; more;) {
+    const std::size_t bar = choices.find('|');
+    const auto length = covered(choices.substr(0, bar), text);
+    if (length && follows(form.substr(close + 1), text.substr(*length))) return true;
+    more = bar != choices.npos;
+    if (more) choices.remove_prefix(bar + 1);
+  }
+  return false;
+}
+
+/// First letters of the forms that may begin with any word: most words of a line begin otherwise.
+constexpr std::uint32_t form_initials() {
+  std::uint32_t letters = 0;
+  for (const EndingForm& form : kForms) {
+    bool first = true;
+    if (form.form.front() == '^') continue;
+    for (const char c : form.form) {
+      if (first && c >= 'a' && c <= 'z') letters |= 1U << (c - 'a');
+      first = c == '{' || c == '|';
+      if (form.form.front() != '{' || c == '}') break;
+    }
+  }
+  return letters;
+}
+constexpr std::uint32_t kFormInitials = form_initials();
+
+bool may_begin_form(char c) {
+  const int letter = to_lower(c) - 'a';
+  return letter >= 0 && letter < 26 && (kFormInitials >> letter & 1) != 0;
+}
+
+template <std::size_t N>
+bool holds_any(std::string_view text, const std::array<std::string_view, N>& words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.contains(word); });
+}
+
+/// A condition or a plan: the end has not come.
+bool only_speaks_of(std::string_view text) {
+  constexpr auto kWords = std::to_array<std::string_view>(
+      {" if ", " until ", " unless ", " when ", " once ", " will ", "expected ", " should ",
+       " wait ", "waiting for all", " per "});
+  return holds_any(text, kWords);
+}
+
+/// The first of the forms that stands anywhere in the text.
+Ending by_form(std::string_view text) {
+  std::size_t best = kForms.size();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool begin = i == 0;
+    if (!begin && (is_of_word(text[i - 1]) || !may_begin_form(text[i]))) continue;
+    for (std::size_t k = 0; k < best; ++k) {
+      const bool anchored = kForms[k].form.front() == '^';
+      if (anchored && !begin) continue;
+      if (follows(kForms[k].form.substr(anchored ? 1 : 0), text.substr(i))) best = k;
+    }
+  }
+  return best < kForms.size() ? kForms[best].ending : Ending::none;
+}
+
+}  // namespace
+
+std::span<const EndingForm> ending_forms() {
+  return kForms;
+}
+
+std::optional<int> exit_code_in(std::string_view text) {
+  constexpr auto kBefore = std::to_array<std::string_view>(
+      {"exited with ", "exit code", "exit status", "exit value", "exitcode", "exit_code",
+       "exit_status", "return code", "return_code", "returncode", "return status"});
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (to_lower(text[i]) != 'e' && to_lower(text[i]) != 'r') continue;
+    if (i > 0 && is_of_word(text[i - 1])) continue;
+    for (const std::string_view before : kBefore) {
+      const auto length = covered(before, text.substr(i));
+      if (!length) continue;
+      std::string_view rest = text.substr(i + *length);
+      rest.remove_prefix(std::min(rest.find_first_not_of(" \t:=([\"'<"), rest.size()));
+      for (const std::string_view word : {"code ", "status ", "is ", "of ", "with "})
+        if (begins_with(rest, word)) rest.remove_prefix(word.size());
+      int code = 0;
+      const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), code);
+      const char behind = end == rest.data() + rest.size() ? ' ' : *end;
+      if (error == std::errc{} && !is_of_word(behind) && behind != '.') return code;
+      if (error == std::errc{} && behind == '.' && end + 1 == rest.data() + rest.size())
+        return code;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Environment in parentheses, then user and host, then the folder, then the sign of the prompt.
+bool has_prompt(std::string_view text) {
+  if (text.starts_with('(')) {
+    const std::size_t close = text.find(") ");
+    if (close == text.npos) return false;
+    text.remove_prefix(close + 2);
+  }
+  const bool bracket = text.starts_with('[');
+  if (bracket) text.remove_prefix(1);
+  const auto is_name = [](char c) { return is_of_word(c) || c == '-' || c == '.'; };
+  std::size_t at = 0;
+  while (at < text.size() && is_name(text[at])) ++at;
+  if (at == 0 || at == text.size() || text[at] != '@') return false;
+  const std::size_t host = ++at;
+  while (at < text.size() && is_name(text[at])) ++at;
+  if (at == host || at == text.size() || text[at] != (bracket ? ' ' : ':')) return false;
+  at = text.find_first_of(bracket ? "]" : "#$%", at + 1);
+  if (at == text.npos) return false;
+  if (bracket && (++at == text.size() || std::string_view("#$%").find(text[at]) == text.npos))
+    return false;
+  return at + 1 == text.size() || is_blank(text[at + 1]);
+}
+
+Ending ending_of(std::string_view text) {
+  constexpr auto kDenials = std::to_array<std::string_view>({"not ", " before "});
+  if (has_prompt(text)) return Ending::left;
+  Ending ending = by_form(text);
+  if (const auto code = exit_code_in(text)) ending = *code == 0 ? Ending::well : Ending::badly;
+  if (ending == Ending::none || ending == Ending::gone) return ending;
+  const bool denied = ending != Ending::left && holds_any(text, kDenials);
+  return denied || only_speaks_of(text) ? Ending::none : ending;
+}
+
+}  // namespace l4::detect
