@@ -32,6 +32,13 @@ watch::Trigger trigger(watch::Cause cause) {
   return made;
 }
 
+diagnose::KnownFault fault(const char* id, double confidence = 0.9) {
+  diagnose::KnownFault fault;
+  fault.id = id;
+  fault.confidence = confidence;
+  return fault;
+}
+
 TEST_CASE("incidents: another confidence holds from then on") {
   IncidentBook book("job", {});
   IncidentBook::Options strict;
@@ -124,7 +131,7 @@ TEST_CASE("incidents: what is found out soon after the opening is told soon, non
   CHECK(book.diagnosed(report(State::crashed), at(0)).alerts.size() == 1);
   CHECK_FALSE(book.owes_at());
   diagnose::Report known = report(State::crashed);
-  known.faults.emplace_back().id = "xid_79";
+  known.faults.push_back(fault("xid_79"));
   CHECK(book.diagnosed(known, at(0)).alerts.empty());
   CHECK(book.owes_at() == at(1));
   CHECK(book.diagnosed(report(State::crashed), at(0)).alerts.empty());
@@ -134,6 +141,9 @@ TEST_CASE("incidents: what is found out soon after the opening is told soon, non
   REQUIRE(told.alerts.size() == 1);
   CHECK(told.alerts[0].kind == alert::Kind::changed);
   CHECK(told.alerts[0].faults.at(0).id == "xid_79");
+  diagnose::Report guessed = known;  // an alert is routed by its fault: a guess is none
+  guessed.faults.push_back(fault("nccl_net", 0.15));
+  CHECK(book.diagnosed(guessed, at(1)).alerts.empty());
   diagnose::Report ranked = known;
   ranked.ranks.emplace_back().rank = Rank{3};
   std::int64_t now = 1;
@@ -216,7 +226,7 @@ TEST_CASE("incidents: after a restart nothing is told again") {
 
 TEST_CASE("incidents: a change that was owed at a restart is told after it, once") {
   diagnose::Report known = report(State::crashed);
-  known.faults.emplace_back().id = "xid_79";
+  known.faults.push_back(fault("xid_79"));
   IncidentBook before("job", {});
   CHECK(before.diagnosed(report(State::crashed), at(0)).alerts.size() == 1);
   const auto owed = before.diagnosed(known, at(0));
@@ -237,7 +247,7 @@ TEST_CASE("incidents: a change that was owed at a restart is told after it, once
 
 TEST_CASE("incidents: after a restart changes are told no more often than before") {
   diagnose::Report known = report(State::crashed);
-  known.faults.emplace_back().id = "xid_79";
+  known.faults.push_back(fault("xid_79"));
   IncidentBook before("job", {});
   CHECK(before.diagnosed(report(State::crashed), at(0)).alerts.size() == 1);
   const auto owed = before.diagnosed(known, at(0));
@@ -254,7 +264,7 @@ TEST_CASE("incidents: after a restart changes are told no more often than before
 
 TEST_CASE("incidents: what is owed and cannot be said does not ask for a diagnosis at once") {
   diagnose::Report known = report(State::crashed);
-  known.faults.emplace_back().id = "xid_79";
+  known.faults.push_back(fault("xid_79"));
   IncidentBook before("job", {});
   CHECK(before.diagnosed(report(State::crashed), at(0)).alerts.size() == 1);
   const auto owed = before.diagnosed(known, at(0));
