@@ -65,7 +65,7 @@ TEST_CASE("live pipeline: the same report as offline, and one incident") {
   REQUIRE(incidents->size() == 1);
   CHECK(incidents->at(0).state == "crashed");
   CHECK_FALSE(incidents->at(0).resolved);
-  CHECK(incidents->at(0).report.find("\"schema\": \"l4.report/1\"") != std::string::npos);
+  CHECK(incidents->at(0).report.find("\"schema\": \"l4.report/2\"") != std::string::npos);
   CHECK(world.heard.count("alert opened: job crash-rank4") == 1);
 }
 
