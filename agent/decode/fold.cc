@@ -27,6 +27,12 @@ bool Folder::adjacent(const Fold& fold, const Message& message) {
   return message.record.lines.front() == fold.last_line + 1;
 }
 
+/// True for a line that waited in the decoder (for the rest of an object, or of a line that a
+/// container runtime split) while later lines joined the fold.
+bool Folder::is_late(const Fold& fold, const Message& message) {
+  return message.record.lines.front() < fold.last_line;
+}
+
 /// True for a logger's own line, which never continues a fold.
 bool Folder::stamped(const Fold& fold, const Message& message) {
   return message.stamped && !fold.carried;
@@ -63,7 +69,11 @@ void Folder::add(const Message& message) {
       // The message may have several lines itself, if a container runtime split it.
       const bool fits = fold->lines.size() + message.record.lines.size() <= fold_lines_max_;
       const bool below = fold->kind == Kind::held || fold->phase != Phase::frames;
-      const Decision decision = fits ? judge(*fold, message, shape) : Decision::end;
+      Decision decision = Decision::end;
+      if (is_late(*fold, message))
+        decision = kind_begun_by(message, shape) ? Decision::end : Decision::pass;
+      else if (fits)
+        decision = judge(*fold, message, shape);
       if (decision != Decision::pass && decision != Decision::end) {
         if (decision == Decision::split_and_join) {
           split(*fold);

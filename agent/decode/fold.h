@@ -5,7 +5,8 @@
 // they look like a continuation, so that healthy lines in between stay records of their own. A line
 // that begins no fold passes through as a view. Bounds: kOpenMax open folds, `fold_lines_max` lines
 // each; a fold ends when no line has joined it for kSilentLines lines. Records of one voice keep
-// their order, except that healthy lines overtake an open traceback.
+// their order, except that healthy lines overtake an open traceback. A line that comes after later
+// ones have joined a fold does not join it, so that the lines of a record ascend.
 #pragma once
 
 #include <array>
@@ -96,6 +97,7 @@ class Folder {
   void split(Fold& fold);
   void end(std::size_t index);
   static bool adjacent(const Fold& fold, const Message& message);
+  static bool is_late(const Fold& fold, const Message& message);
   static bool stamped(const Fold& fold, const Message& message);
   void end_silent(std::uint64_t line);
   std::optional<std::size_t> find(const Message& message, Shape shape) const;

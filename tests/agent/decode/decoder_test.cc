@@ -207,6 +207,22 @@ TEST_CASE("decoder: what only begins like an object is given line by line") {
   CHECK(test::decode_text(config + "  \"end\": 0\n}\n").records.size() == 303);
 }
 
+TEST_CASE("decoder: a line that waited for the rest of an object joins no fold that went on") {
+  // The frame without a tag goes to the fold of the rank, whose brace still waits.
+  for (const std::string waits : {"{", "{ \"a\": [", "{\n[rank3]:   \"a\": 1,"}) {
+    CAPTURE(waits);
+    const Decoded decoded =
+        test::decode_text("[rank3]: Traceback (most recent call last):\n[rank3]: " + waits +
+                          "\n    @ 0x7f run()\n[rank3]: ValueError: bad\n");
+    const auto waited = static_cast<std::uint64_t>(1 + std::ranges::count(waits, '\n'));
+    CHECK(decoded.records.size() == 1 + waited);
+    const auto folded = std::ranges::find(decoded.records, true, &test::Kept::folded);
+    REQUIRE(folded != decoded.records.end());
+    CHECK(folded->text == "ValueError: bad");
+    CHECK(folded->lines == std::vector<std::uint64_t>{1, 2 + waited, 3 + waited});
+  }
+}
+
 TEST_CASE("decoder: a line of UTF-16 among others, and letters of Latin-1") {
   for (const bool big : {false, true}) {
     CAPTURE(big);
