@@ -83,6 +83,14 @@ bool began_as_hang(const Findings& findings) {
   return waited && delay.last && *delay.last >= pause && *delay.last >= *waited * 8 / 10;
 }
 
+/// Somebody stops a job soon when it goes wrong, or for reasons of their own: only after a wait
+/// that is long for any job does the stop tell of a hang.
+bool stood_before_stop(const Findings& findings) {
+  constexpr Millis kStoodMin{600'000};
+  const Delay delay = delay_of(findings);
+  return delay.first && *delay.first >= kStoodMin;
+}
+
 /// A failure that nothing else explains: a known cause, or a fatal line that only few nodes have.
 bool is_cause(const Findings& findings, const FailureEvent& failure) {
   const auto& hint = findings.hints.events[failure.event];
@@ -260,7 +268,8 @@ void add_failures(const VerdictInput& input, FactSet& set) {
                             (has_failed(findings) && is_sure(findings)));
   set.add(Fact::stopped, was_stopped(findings));
   set.add(Fact::waited, ended_in_wait(findings));
-  set.add(Fact::stood, began_as_hang(findings));
+  set.add(Fact::stood,
+          began_as_hang(findings) && (!was_stopped(findings) || stood_before_stop(findings)));
   set.add(Fact::fatal, findings.failures.fatal || findings.processes.exit_seen);
   set.add(Fact::untimed, !delay_of(findings).first);
   set.add(Fact::peer_lost, ends_with_lost_peer(findings));

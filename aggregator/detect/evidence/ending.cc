@@ -15,7 +15,6 @@ constexpr auto kForms = std::to_array<EndingForm>({
      "resource_tracker: There appear to be 56 leaked semaphore objects to clean up at shutdown"},
     {Ending::gone, "leaked {semaphore|shared_memory|shared memory|folder|file}*cleaned up",
      "There are 2 leaked folder objects that were cleaned up by the tracker"},
-
     {Ending::badly, "w&b process to finish*(failed",
      "wandb: Waiting for W&B process to finish... (failed 1). Press Control-C to abort syncing."},
     {Ending::badly, "program failed with code",
@@ -23,7 +22,6 @@ constexpr auto kForms = std::to_array<EndingForm>({
     {Ending::badly, "^subject: job *exited$", "Subject: Job 4711: <train> in cluster <hpc> Exited"},
     {Ending::badly, "{jobstate|state|status}{=|: |:}{failed|timeout|node_fail|out_of_memory}",
      "JobState=FAILED Reason=NonZeroExitCode"},
-
     {Ending::well, "w&b process to finish*(success",
      "wandb: Waiting for W&B process to finish... (success)."},
     {Ending::well, "^successfully completed$", "Successfully completed."},
@@ -43,7 +41,6 @@ constexpr auto kForms = std::to_array<EndingForm>({
      "task|tasks|pod|pods|experiment|trial|launcher|command|execution|agent|group}*"
      "{successfully ended|successfully finished|successfully completed|succeeded}",
      "Job 'raysubmit_x1' succeeded"},
-
     {Ending::left, "^sender: lsf system", "Sender: LSF System <lsfadmin@n1>"},
     {Ending::left, "^resource usage summary", "Resource usage summary:"},
     {Ending::left, "^{resources|resources_}{ |}used", "Resources Used: cput=01:02:03,mem=12kb"},
@@ -58,9 +55,8 @@ constexpr auto kForms = std::to_array<EndingForm>({
      "End time: Tue Mar  4 09:20:20 UTC 2025"},
     {Ending::left, "destroy_process_group() was not called before program exit",
      "Warning: WARNING: destroy_process_group() was not called before program exit"},
-    {Ending::left, "process group has not been destroyed before",
+    {Ending::left, "group has not been destroyed before",
      "Warning: WARNING: process group has NOT been destroyed before we destruct ProcessGroupNCCL."},
-
     {Ending::kept,
      "{saved|saving} {the |}{final|fully trained|finetuned|fine-tuned} "
      "{model|checkpoint|weights|adapter|lora|ckpt}",
@@ -71,9 +67,15 @@ constexpr auto kForms = std::to_array<EndingForm>({
     {Ending::kept, "{early stopping|early stop|stopping early|stopping training}",
      "Early stopping at epoch 31: no improvement for 5 epochs"},
     {Ending::kept, "run summary:", "wandb: Run summary:"},
-    {Ending::kept, "total {training|train|run|elapsed|wall|wall clock} {time|runtime|duration}",
+    {Ending::kept,
+     "total {training|pretraining|pre-training|finetuning|fine-tuning|train|run|elapsed|wall|wall "
+     "clock} {time|runtime|duration}",
      "Total training time: 3:07:42"},
-    {Ending::kept, "^training {took|time|duration}", "Training took 01:45:11.12"},
+    {Ending::kept,
+     "^{training|pretraining|fine-tuning|trainer} {took|time|duration|finished|complete|done|ended|"
+     "over|is done|is over|is complete|has finished}",
+     "Training took 01:45:11.12"},
+    {Ending::kept, "^training * {finished|completed|done}$", "training AGCN finished"},
 });
 
 constexpr char to_lower(char c) {
@@ -167,11 +169,16 @@ bool only_speaks_of(std::string_view text) {
   return holds_any(text, kWords);
 }
 
+/// The message of a logger begins here: "LOGS    - Training took ..", "[main] Total ..".
+bool is_behind_front(std::string_view text, std::size_t at) {
+  return at >= 2 && is_blank(text[at - 1]) && (text[at - 2] == '-' || text[at - 2] == ']');
+}
+
 /// The first of the forms that stands anywhere in the text.
 Ending by_form(std::string_view text) {
   std::size_t best = kForms.size();
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool begin = i == 0;
+    const bool begin = i == 0 || is_behind_front(text, i);
     if (!begin && (is_of_word(text[i - 1]) || !may_begin_form(text[i]))) continue;
     for (std::size_t k = 0; k < best; ++k) {
       const bool anchored = kForms[k].form.front() == '^';
