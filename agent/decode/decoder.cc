@@ -224,6 +224,7 @@ Outcome Decoder::State::pieces(std::string_view text, const RawLine& raw,
   Outcome outcome = Outcome::blank;
   RawLine piece = raw;
   piece.seams = false;
+  piece.more = true;
   for (std::size_t i = 0; i <= seams.size(); ++i) {
     const std::size_t from = i == 0 ? 0 : seams[i - 1];
     const std::size_t to = i == seams.size() ? text.size() : seams[i];
@@ -333,8 +334,11 @@ void Decoder::State::end_object(JsonBlock& block, bool complete) {
     if (outcome == Outcome::told) stats.joined_lines += block.numbers().size();
   }
   if (outcome != Outcome::told)
-    for (const JsonBlock::Line& line : block.lines())
-      content(block.text_of(line), line.raw, block.numbers_of(line), envelope_of(line));
+    for (const JsonBlock::Line& line : block.lines()) {
+      outcome = content(block.text_of(line), line.raw, block.numbers_of(line), envelope_of(line));
+      if (line.raw.first && !line.raw.more)  // the line counted as told
+        settle(outcome, line.lines, line.raw.bytes.to - line.raw.bytes.from);
+    }
   behind_seam = further;
   searched = found;
   taking_back = false;

@@ -223,6 +223,19 @@ TEST_CASE("decoder: a line that waited for the rest of an object joins no fold t
   }
 }
 
+TEST_CASE("decoder: a line that is given back by an object and says nothing is blank") {
+  for (const std::string blank :
+       {" 5%|#  | 5/100 [00:01<00:19][1,4]<stdout>:", "{\"msg\": \"[default1]: \"}",
+        " 5%|#  | 5/100 [00:01<00:19][rank3]: "}) {
+    CAPTURE(blank);
+    const Decoded alone = test::decode_text(blank + "\nother text\n");
+    const Decoded within = test::decode_text("{\n" + blank + "\nother text\n");
+    CHECK(within.stats.records == alone.stats.records + 1);
+    CHECK(within.stats.blank_lines == alone.stats.blank_lines);
+    CHECK(within.stats.records + within.stats.blank_lines == 3);
+  }
+}
+
 TEST_CASE("decoder: a line of UTF-16 among others, and letters of Latin-1") {
   for (const bool big : {false, true}) {
     CAPTURE(big);
