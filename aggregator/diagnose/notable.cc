@@ -91,6 +91,7 @@ Notable notable_of_change(const job::JobView& view, const Change& change) {
 
 std::vector<Notable> notable_of(const Findings& findings) {
   std::vector<Notable> notable;
+  notable.reserve(findings.figures.size());
   for (const Change& change : findings.figures)
     notable.push_back(notable_of_change(findings.view, change));
   return notable;

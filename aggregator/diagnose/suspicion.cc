@@ -74,6 +74,7 @@ Suspects order_suspects(const job::JobView& view, const std::vector<detect::Outs
     sum.events.assign(events.begin(), events.end());
   }
   std::vector<double> scores;
+  scores.reserve(suspects.nodes.size() + outsiders.size());
   for (const Suspicion& node : suspects.nodes) scores.push_back(node.score);
   for (std::size_t i = 0; i < outsiders.size(); ++i)
     scores.push_back(outsiders[i].node.empty() ? 0.0 : suspects.outsiders[i].score);

@@ -19,8 +19,10 @@ std::optional<TimeMs> median(Weighted& times) {
   std::uint64_t all = 0;
   for (const auto& [time, lines] : times) all += lines;
   std::uint64_t before = 0;
-  for (const auto& [time, lines] : times)
-    if ((before += lines) * 2 >= all) return time;
+  for (const auto& [time, lines] : times) {
+    before += lines;
+    if (before * 2 >= all) return time;
+  }
   return times.back().first;
 }
 

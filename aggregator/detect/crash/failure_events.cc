@@ -51,6 +51,7 @@ std::vector<std::uint64_t> completed_by_file(const job::JobView& view) {
     if (stream.state->last_completed) line = std::max(line, stream.state->last_completed_line);
   }
   std::vector<std::uint64_t> lines;
+  lines.reserve(view.streams.size());
   for (const job::StreamView& stream : view.streams) lines.push_back(files.at(file_of(stream)));
   return lines;
 }
