@@ -49,12 +49,22 @@ std::optional<ByteOrder> utf16_order(std::string_view head) {
 }
 
 bool decode_utf16_line(std::string_view line, std::string& out) {
-  constexpr std::size_t kUnitsMin = 2;
+  constexpr std::size_t kUnitsMin = 2, kUnitsShort = 32;
   std::array<std::size_t, 2> nul{};
   for (std::size_t i = 0; i < line.size(); ++i) nul[i % 2] += line[i] == '\0';
   const std::size_t units = line.size() / 2;
-  if (units < kUnitsMin || (nul[0] > 0) == (nul[1] > 0) || (nul[0] + nul[1]) * 4 < units)
+  const std::size_t nuls = nul[0] + nul[1];
+  // Binary data has short lines with a NUL, too: those must be Latin for the larger part.
+  if (units < kUnitsMin || (nul[0] > 0) == (nul[1] > 0) ||
+      nuls * (units < kUnitsShort ? 2 : 4) < units)
     return false;
+  const std::size_t low = nul[0] > 0 ? 1 : 0;
+  for (std::size_t i = 0; i < units; ++i) {
+    const auto letter = static_cast<unsigned char>(line[2 * i + low]);
+    if (line[2 * i + 1 - low] == '\0' && letter < 0x20 && letter != '\t' && letter != '\r' &&
+        letter != '\x1b')
+      return false;
+  }
   out.clear();
   Utf16Decoder decoder(nul[0] > 0 ? ByteOrder::big : ByteOrder::little);
   decoder.decode(line.substr(0, units * 2), out);

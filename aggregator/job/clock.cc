@@ -208,16 +208,18 @@ std::optional<TimeMs> progress_by_habit(const JobView& view, const JobClock& clo
   return newest;
 }
 
-/// Where the newest iteration was printed without a time, the newest sign of progress that has one
-/// stands for it.
+/// Where the newest iteration was printed without a time, a sign of progress that has one stands
+/// for it, if it stands behind that iteration in its log: an older one tells nothing of the end.
 std::optional<TimeMs> progress_by_signs(const JobView& view) {
   std::optional<TimeMs> newest;
   for (const EventView& event : view.events) {
     if ((event.marks & wire::kMarkProgress) == 0) continue;
-    for (const Occurrence& occurrence : event.at)
-      if (occurrence.stats.first_line <= view.streams[occurrence.stream].state->timed_last_line &&
-          occurrence.stats.last_time)
+    for (const Occurrence& occurrence : event.at) {
+      const Stream& stream = *view.streams[occurrence.stream].state;
+      if (occurrence.stats.first_line <= stream.timed_last_line && occurrence.stats.last_time &&
+          occurrence.stats.last_line >= stream.last_completed_line)
         keep_latest(newest, std::optional<TimeMs>(*occurrence.stats.last_time));
+    }
   }
   return newest;
 }

@@ -281,8 +281,11 @@ class BlameReader {
     return 0;
   }
 
-  /// "[Rank 3] text", "[PG 0 Rank 3]", "Rank 3: text": the speaker names itself.
+  /// "[Rank 3] text", "[PG 0 Rank 3]", "Rank 3: text", "worker[4711]: text": the speaker names
+  /// itself.
   bool is_label(const Mention& found) const {
+    if (has_mark(found.begin + 1, '[') && has_mark(found.end, ']') && has_mark(found.end + 1, ':'))
+      return true;
     if (!begins(tokens_[found.begin].text, "rank")) return false;
     constexpr std::size_t kTag = 16;
     if (has_mark(found.end, ']'))

@@ -251,6 +251,7 @@ def check_typos(l4, expect, aggregator):
 FAULT = {"id": "shelf_lost", "title": "A shelf lost its ledger", "family": "confirmed",
          "category": "hardware", "subcategory": "storage", "scope": "rank", "severity": "error",
          "consequence": False, "timeout": False, "setup": False, "accuses_peer": False,
+         "general": False, "stopped_by": "",
          "confirmed": {"by": "ops", "at": "2026-11-20T15:54:39.000Z", "incident": "job-7.0.1"},
          "patterns": ["shelf {n} lost its ledger"], "unless": [],
          "parameters": {"exit_code": ["7"]}, "cause": "It was cut.", "fix": "Copy it again.",

@@ -101,6 +101,9 @@ TEST_CASE("blame: peers name whom they wait for, not themselves") {
 
 TEST_CASE("blame: labels, ranges, lists of all, models and devices are nobody's blame") {
   check_blame({
+      {"trainer[7]: ERROR RuntimeError: CUDA error: uncorrectable ECC error encountered", ""},
+      {"host worker[4711]: task failed with exit code 1", ""},
+      {"rank[3]: RuntimeError: a collective failed", ""},
       {"[Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=8)", ""},
       {"[PG 0 Rank 144] Heartbeat monitor timed out!", ""},
       {"[rank5]: RuntimeError: connection failed", ""},

@@ -55,6 +55,7 @@ int exit_of(const WatchOptions& options, const diagnose::Report& report) {
 
 std::vector<std::string> kinds_of(const std::vector<diagnose::Notable>& notable) {
   std::vector<std::string> kinds;
+  kinds.reserve(notable.size());
   for (const diagnose::Notable& one : notable) kinds.push_back(one.kind);
   return kinds;
 }
