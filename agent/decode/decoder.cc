@@ -109,7 +109,7 @@ struct Decoder::State {
   std::vector<std::size_t> seams;
   std::string wide_scratch;
   Outcome told = Outcome::blank;  // the pieces of the line so far
-  std::uint64_t piece_count = 0;
+  std::uint64_t piece_count = 0, line_from = 0;
   bool behind_seam = false;  // the line was counted with its first piece
   bool searched = false;     // for seams
   bool text_between_bars = false;
@@ -148,6 +148,7 @@ void Decoder::State::line(RawLine& raw) {
     ++stats.lines;
     told = Outcome::blank;
     piece_count = 0;
+    line_from = raw.bytes.from;
   }
   stats.updates += raw.updates;
   if (raw.cut) ++stats.cut_lines;
@@ -193,7 +194,7 @@ void Decoder::State::read_pieces(std::string_view text, const RawLine& raw,
                                  const Envelope* envelope) {
   told = std::max(told, pieces(text, raw, {&raw.number, 1}, envelope));
   if (raw.more) return;
-  settle(told, 1, raw.bytes.to - raw.bytes.from);
+  settle(told, 1, raw.bytes.to - line_from);
   if (piece_count < 2) return;
   ++stats.glued_lines;
   stats.further_pieces += piece_count - 1;
@@ -408,8 +409,7 @@ bool Decoder::State::parse_stamp(std::string_view& text, Message& message, Prefi
   return true;
 }
 
-/// Opens JSON and logfmt: the message becomes the text, with its own prefixes. Without a message
-/// the text stays, and only the fields for time and speaker are used.
+/// Opens JSON and logfmt: the message, if there is one, becomes the text, with its own prefixes.
 bool Decoder::State::open_fields(std::string_view& text, Message& message, Prefixes& prefixes) {
   const std::string_view object = json_of(text, message.stamped);
   message.logfmt = object.empty() && may_be_logfmt(text);
