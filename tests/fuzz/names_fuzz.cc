@@ -42,7 +42,7 @@ void blame(std::string_view message, std::string_view details) {
             "only ranks and places are blamed");
   }
   for (const Parameter& value : plain)
-    require(value.blamed || details.size() > 0 || std::ranges::count(values, value) == 1,
+    require(value.blamed || !details.empty() || std::ranges::count(values, value) == 1,
             "without details nothing is added");
 }
 
