@@ -263,7 +263,7 @@ bool Agent::wants_room() const {
 }
 
 bool Agent::is_crowded() const {
-  return wants_room() && may_be_replaced();
+  return crowded_since_ && may_be_replaced();
 }
 
 /// Where logs grow all the time, no moment comes by itself at which the aggregator has everything.
