@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "aggregator/detect/evidence/accused.h"
 #include "aggregator/diagnose/attendance.h"
 #include "aggregator/diagnose/detectors.h"
 #include "aggregator/diagnose/notable.h"
@@ -117,12 +116,10 @@ Scope scope_in(const Built& built, State state, std::size_t lost) {
 /// Some event tells that a process ended or waited, or shows a known fault. Anything less, such as
 /// an error that nobody knows or the echoes of a teardown, is printed by healthy jobs, too.
 bool has_evidence(const Findings& findings) {
-  detect::Accusers accusers(findings.view);
   return std::ranges::any_of(findings.failures.events, [&](const detect::FailureEvent& event) {
     const detect::EventHint& hint = findings.hints.events[event.event];
     if (hint.waited) return true;
-    if (event.severity >= detect::Severity::failure &&
-        !accusers.of(findings.view.events[event.event]).empty())
+    if (event.severity >= detect::Severity::failure && !findings.hints.accused[event.event].empty())
       return true;
     if (event.severity == detect::Severity::fatal) return !hint.mild;
     return event.severity == detect::Severity::failure && hint.known_fault && !hint.mild &&

@@ -19,8 +19,7 @@ using detect::Severity;
 bool precedes(const job::JobView& view, const FailureEvent& a, const FailureEvent& b) {
   const job::StreamView& in_a = view.streams[a.first_stream];
   const job::StreamView& in_b = view.streams[b.first_stream];
-  if (in_a.agent == in_b.agent && in_a.state->source.path == in_b.state->source.path)
-    return a.first_line < b.first_line;
+  if (in_a.log() == in_b.log()) return a.first_line < b.first_line;
   return a.first_time && b.first_time && *a.first_time < *b.first_time;
 }
 

@@ -195,11 +195,16 @@ bool took_others_along(const Findings& findings) {
   });
 }
 
+/// A live job made no progress for longer than its iterations take.
+bool stands_still(const Findings& findings) {
+  constexpr Millis kStill{3000};
+  return findings.silence.stalled_for >= std::max(kStill, 2 * findings.live->typical);
+}
+
 /// Healthy jobs print tracebacks, so lines alone do not prove a live crash. A live crash needs one
 /// of: a process exit, a launcher's message, or no progress. If all processes are alive, peers must
 /// also report the failure.
 bool is_sure(const Findings& findings) {
-  constexpr Millis kStill{3000};
   if (findings.live == nullptr || findings.silence.overdue) return true;
   if (findings.processes.first_left || findings.processes.launcher_left) return true;
   for (const FailureEvent& failure : findings.failures.events) {
@@ -212,7 +217,7 @@ bool is_sure(const Findings& findings) {
   }
   if (!findings.clock.has_iterations()) return false;
   if (findings.processes.known && !took_others_along(findings)) return false;
-  return findings.silence.stalled_for >= std::max(kStill, 2 * findings.live->typical);
+  return stands_still(findings);
 }
 
 /// Training had begun: iterations were completed, or, where none are printed, several signs of
@@ -266,10 +271,10 @@ void add_failures(const VerdictInput& input, FactSet& set) {
   const Opening opening = opening_of(findings);
   set.add(Fact::failed, findings.processes.first_left || input.lost_known ||
                             (has_failed(findings) && is_sure(findings)));
-  set.add(Fact::stopped, was_stopped(findings));
+  const bool stopped = was_stopped(findings);
+  set.add(Fact::stopped, stopped);
   set.add(Fact::waited, ended_in_wait(findings));
-  set.add(Fact::stood,
-          began_as_hang(findings) && (!was_stopped(findings) || stood_before_stop(findings)));
+  set.add(Fact::stood, began_as_hang(findings) && (!stopped || stood_before_stop(findings)));
   set.add(Fact::fatal, findings.failures.fatal || findings.processes.exit_seen);
   set.add(Fact::untimed, !delay_of(findings).first);
   set.add(Fact::peer_lost, ends_with_lost_peer(findings));
@@ -281,10 +286,9 @@ void add_failures(const VerdictInput& input, FactSet& set) {
 /// Lines about an end also stand among iterations. In a running job they count once its processes
 /// have left, or once no further progress followed.
 bool may_have_ended(const Findings& findings) {
-  constexpr Millis kStill{3000};
   if (findings.live == nullptr) return true;
   if (findings.processes.all_left || findings.processes.launcher_left) return true;
-  return findings.silence.stalled_for >= std::max(kStill, 2 * findings.live->typical);
+  return stands_still(findings);
 }
 
 void add_ends(const VerdictInput& input, FactSet& set) {

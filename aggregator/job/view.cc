@@ -301,6 +301,10 @@ void add_events(JobView& view, const JobState& state) {
 
 }  // namespace
 
+Log StreamView::log() const {
+  return {agent, state->source.path};
+}
+
 std::size_t JobView::training_ranks() const {
   return static_cast<std::size_t>(
       std::ranges::count_if(ranks, [](const RankView& rank) { return !rank.launcher; }));

@@ -10,6 +10,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "aggregator/job/event_table.h"
@@ -54,6 +56,9 @@ struct EventView {
   std::vector<ParameterSeen> parameters;  ///< in order of first appearance
 };
 
+/// A log of one agent: speakers of a merged file are streams of one log. Its lines have one order.
+using Log = std::pair<const AgentSlice*, std::string_view>;
+
 struct StreamView {
   const Stream* state = nullptr;
   const AgentSlice* agent = nullptr;
@@ -61,6 +66,8 @@ struct StreamView {
   std::uint32_t rank = 0;               ///< index into JobView::ranks
   std::optional<TimeMs> last_activity;  ///< printed time, arrival or trusted mtime
   std::optional<TimeMs> grew_until;  ///< arrival or trusted mtime alone; not before the last stamp
+
+  Log log() const;
 };
 
 /// A training process, or a launcher (rank empty and `launcher` set): its streams together.

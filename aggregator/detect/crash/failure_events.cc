@@ -42,17 +42,14 @@ std::vector<std::optional<TimeMs>> progress_by_node(const job::JobView& view,
 
 /// By stream: last line of its file with which any speaker of the file completed an iteration.
 std::vector<std::uint64_t> completed_by_file(const job::JobView& view) {
-  std::map<std::pair<const job::AgentSlice*, std::string_view>, std::uint64_t> files;
-  const auto file_of = [](const job::StreamView& stream) {
-    return std::pair(stream.agent, std::string_view(stream.state->source.path));
-  };
+  std::map<job::Log, std::uint64_t> logs;
   for (const job::StreamView& stream : view.streams) {
-    std::uint64_t& line = files[file_of(stream)];
+    std::uint64_t& line = logs[stream.log()];
     if (stream.state->last_completed) line = std::max(line, stream.state->last_completed_line);
   }
   std::vector<std::uint64_t> lines;
   lines.reserve(view.streams.size());
-  for (const job::StreamView& stream : view.streams) lines.push_back(files.at(file_of(stream)));
+  for (const job::StreamView& stream : view.streams) lines.push_back(logs.at(stream.log()));
   return lines;
 }
 

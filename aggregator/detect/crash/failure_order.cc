@@ -17,25 +17,20 @@ namespace {
 /// A failure prints its lines together; the tracebacks of a node's ranks are some hundred lines.
 constexpr std::uint64_t kNearLines = 500;
 
-using File = std::pair<const job::AgentSlice*, std::string_view>;
 /// Lines with a time of their own, by line.
 using Timed = std::vector<std::pair<std::uint64_t, TimeMs>>;
 
-File file_of(const job::JobView& view, std::uint32_t stream) {
-  return {view.streams[stream].agent, view.streams[stream].state->source.path};
-}
-
-std::map<File, Timed> timed_lines(const job::JobView& view,
-                                  const std::vector<FailureEvent>& events) {
-  std::map<File, Timed> files;
+std::map<job::Log, Timed> timed_lines(const job::JobView& view,
+                                      const std::vector<FailureEvent>& events) {
+  std::map<job::Log, Timed> logs;
   for (const FailureEvent& failure : events)
     for (const std::uint32_t i : failure.occurrences) {
       const job::Occurrence& at = view.events[failure.event].at[i];
       if (at.stats.first_time_exact && at.time)
-        files[file_of(view, at.stream)].emplace_back(at.stats.first_line, *at.time);
+        logs[view.streams[at.stream].log()].emplace_back(at.stats.first_line, *at.time);
     }
-  for (auto& [file, lines] : files) std::ranges::sort(lines);
-  return files;
+  for (auto& [log, lines] : logs) std::ranges::sort(lines);
+  return logs;
 }
 
 /// The time of the nearest line; nothing if none is near.
@@ -68,7 +63,7 @@ const job::Occurrence* first_of(const job::JobView& view, const FailureEvent& fa
 
 void sort_by_place(const job::JobView& view, std::vector<FailureEvent>& events) {
   constexpr std::int64_t kNoIteration = std::numeric_limits<std::int64_t>::max();
-  const auto files = timed_lines(view, events);
+  const auto logs = timed_lines(view, events);
   std::vector<std::pair<std::int64_t, FailureEvent>> sorted;
   sorted.reserve(events.size());
   for (FailureEvent& failure : events) {
@@ -76,8 +71,8 @@ void sort_by_place(const job::JobView& view, std::vector<FailureEvent>& events) 
     std::int64_t iteration = kNoIteration;
     failure.placed = failure.first_time;
     if (first != nullptr && !first->stats.first_time_exact) {
-      if (const auto file = files.find(file_of(view, first->stream)); file != files.end())
-        if (const auto near = time_near(file->second, failure.first_line)) failure.placed = near;
+      if (const auto log = logs.find(view.streams[first->stream].log()); log != logs.end())
+        if (const auto near = time_near(log->second, failure.first_line)) failure.placed = near;
       if (!failure.placed && first->stats.first_iteration)
         iteration = first->stats.first_iteration->value();
     }
@@ -86,7 +81,7 @@ void sort_by_place(const job::JobView& view, std::vector<FailureEvent>& events) 
   const auto place = [&](const auto& entry) {
     const auto& [iteration, failure] = entry;
     return std::tuple(!failure.placed, failure.placed.value_or(TimeMs{}), iteration,
-                      file_of(view, failure.first_stream).second, failure.first_line);
+                      view.streams[failure.first_stream].log().second, failure.first_line);
   };
   std::ranges::stable_sort(sorted, {}, place);
   events.clear();

@@ -20,8 +20,8 @@ bool is_precise(const FailureEvent& event, const EventHint& hint) {
          !hint.by_words && !hint.in_pool;
 }
 
-std::string_view file_of(const job::JobView& view, const FailureEvent& event) {
-  return view.streams[event.first_stream].state->source.path;
+job::Log log_of(const job::JobView& view, const FailureEvent& event) {
+  return view.streams[event.first_stream].log();
 }
 
 std::uint64_t lines_between(const FailureEvent& a, const FailureEvent& b) {
@@ -33,7 +33,7 @@ bool is_carried(const job::JobView& view, const std::vector<EventHint>& hints,
                 const FailureEvent& inner, const FailureEvent& wrapper) {
   const EventHint& hint = hints[inner.event];
   return hint.coded && !hint.general && !hint.in_pool &&
-         file_of(view, inner) == file_of(view, wrapper) && lines_between(inner, wrapper) <= kBlock;
+         log_of(view, inner) == log_of(view, wrapper) && lines_between(inner, wrapper) <= kBlock;
 }
 
 struct Order {
@@ -42,13 +42,13 @@ struct Order {
 };
 
 Order order_of(const job::JobView& view, const FailureEvent& a, const FailureEvent& b) {
-  const bool one_file = file_of(view, a) == file_of(view, b);
-  if (one_file && lines_between(a, b) <= kLines) return {true, a.first_line <= b.first_line};
+  const bool one_log = log_of(view, a) == log_of(view, b);
+  if (one_log && lines_between(a, b) <= kLines) return {true, a.first_line <= b.first_line};
   if (a.placed && b.placed) {
     const Millis later = *b.placed - *a.placed;
     return {std::chrono::abs(later) <= kNear, later >= -kClocks};
   }
-  return {!one_file, false};
+  return {!one_log, false};
 }
 
 }  // namespace

@@ -76,16 +76,14 @@ void add_sign(const job::JobView& view, const job::JobClock& clock, std::uint32_
 
 /// Some file holds a later run than the one that the view shows.
 bool is_followed(const job::JobView& view) {
-  using File = std::pair<const job::AgentSlice*, std::string_view>;
-  std::map<File, std::uint32_t> newest;  // run that the view shows, by file
+  std::map<job::Log, std::uint32_t> newest;  // run that the view shows
   for (const job::StreamView& stream : view.streams) {
-    const wire::SourceDefinition& source = stream.state->source;
-    std::uint32_t& run = newest[{stream.agent, source.path}];
-    run = std::max(run, source.run);
+    std::uint32_t& run = newest[stream.log()];
+    run = std::max(run, stream.state->source.run);
   }
-  for (const auto& [file, run] : newest)
-    for (const auto& [id, stream] : file.first->streams)
-      if (stream.source.path == file.second && stream.source.run > run) return true;
+  for (const auto& [log, run] : newest)
+    for (const auto& [id, stream] : log.first->streams)
+      if (stream.source.path == log.second && stream.source.run > run) return true;
   return false;
 }
 
