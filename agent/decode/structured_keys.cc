@@ -5,6 +5,7 @@
 
 #include "agent/text/rows_by_first.h"
 #include "agent/text/scan.h"
+#include "common/base/ascii.h"
 
 namespace l4::decode {
 namespace {
@@ -106,19 +107,10 @@ constexpr auto kQuietParents = std::to_array<std::string_view>(
 constexpr auto kPlainParents =
     std::to_array<std::string_view>({"", "record", "extra", "fields", "context"});
 
-char to_lower(char c) {
-  return text::is_upper(c) ? static_cast<char>(c | 0x20) : c;
-}
-
-bool same(std::string_view text, std::string_view lower) {
-  return text.size() == lower.size() && std::equal(text.begin(), text.end(), lower.begin(),
-                                                   [](char a, char b) { return to_lower(a) == b; });
-}
-
 template <std::size_t N>
 bool one_of(std::string_view text, const std::array<std::string_view, N>& names) {
   return std::any_of(names.begin(), names.end(),
-                     [&](std::string_view name) { return same(text, name); });
+                     [&](std::string_view name) { return equals_lower(text, name); });
 }
 
 }  // namespace
@@ -126,10 +118,11 @@ bool one_of(std::string_view text, const std::array<std::string_view, N>& names)
 const StructuredKey* find_key(std::string_view parent, std::string_view name) {
   static constexpr text::RowsByFirst kByFirst{kKeys, &StructuredKey::key};
   if (name.empty()) return nullptr;
-  const bool plain = same(parent, "") || same(parent, "record") || same(parent, "fields");
-  for (const StructuredKey& key : kByFirst.of(to_lower(name[0])))
-    if (same(name, key.key) &&
-        (key.parent == "*" || same(parent, key.parent) || (plain && key.parent.empty())))
+  const bool plain =
+      equals_lower(parent, "") || equals_lower(parent, "record") || equals_lower(parent, "fields");
+  for (const StructuredKey& key : kByFirst.of(lower(name[0])))
+    if (equals_lower(name, key.key) &&
+        (key.parent == "*" || equals_lower(parent, key.parent) || (plain && key.parent.empty())))
       return &key;
   return nullptr;
 }
@@ -144,7 +137,7 @@ bool is_plain_parent(std::string_view parent) {
 }
 
 bool is_python_level(std::string_view key) {
-  return same(key, "levelno");
+  return equals_lower(key, "levelno");
 }
 
 }  // namespace l4::decode

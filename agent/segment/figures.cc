@@ -57,9 +57,6 @@ constexpr std::array<std::string_view, 13> kWholeLoss{
     "loss", "lm",      "train", "training", "total", "reduced", "avg",
     "mean", "average", "step",  "global",   "batch", "running"};
 
-char small(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 bool is_joint(char c) {
   return c == '_' || c == '-' || c == ' ';
 }
@@ -73,7 +70,7 @@ std::optional<std::size_t> begin_of_tail(std::string_view text, std::size_t end,
       if (at > 0 && is_joint(text[at - 1])) --at;
       continue;
     }
-    if (at == 0 || small(text[at - 1]) != tail[k]) return std::nullopt;
+    if (at == 0 || lower(text[at - 1]) != tail[k]) return std::nullopt;
     --at;
   }
   return at;
@@ -81,7 +78,7 @@ std::optional<std::size_t> begin_of_tail(std::string_view text, std::size_t end,
 
 /// INFO, WARNING: a level, and no part of a name.
 bool is_shout(std::string_view word) {
-  return word.size() > 3 && std::ranges::all_of(word, [](char c) { return c >= 'A' && c <= 'Z'; });
+  return word.size() > 3 && std::ranges::all_of(word, is_upper);
 }
 
 /// Where the name begins whose tail begins at `at`: the word of the tail, and one or two words
@@ -138,7 +135,7 @@ std::optional<double> parse_figure(std::string_view rest) {
   if (rest.empty() || !is_letter(rest[0])) return value;
   // A unit of one letter may follow (86.2T), but not a power of a thousand, which would be lost.
   const bool unit = std::isfinite(value) && (rest.size() == 1 || !is_letter(rest[1]));
-  return unit && small(rest[0]) != 'k' && small(rest[0]) != 'm' && small(rest[0]) != 'g'
+  return unit && lower(rest[0]) != 'k' && lower(rest[0]) != 'm' && lower(rest[0]) != 'g'
              ? std::optional(value)
              : std::nullopt;
 }
@@ -149,9 +146,8 @@ bool is_whole_loss(std::string_view name) {
     std::size_t size = 0;
     while (size < name.size() && is_letter(name[size])) ++size;
     const std::string_view word = name.substr(0, size);
-    const bool known = std::ranges::any_of(kWholeLoss, [&](std::string_view plain) {
-      return std::ranges::equal(word, plain, {}, small);
-    });
+    const bool known = std::ranges::any_of(
+        kWholeLoss, [&](std::string_view plain) { return equals_lower(word, plain); });
     if (!word.empty() && !known) return false;
     name.remove_prefix(std::max<std::size_t>(size, 1));
   }
@@ -175,7 +171,7 @@ bool ends_name(char c) {
 }
 /// The last letters of all tails.
 bool may_end_tail(char c) {
-  const char low = small(c);
+  const char low = lower(c);
   return low == 's' || low == 'm' || low == 'e' || low == 'r' || low == 'c' || low == 'd' ||
          low == 't' || low == 'u' || low == 'o';
 }

@@ -126,34 +126,19 @@ constexpr std::array<ProgressWord, 110> kWords{{
 }};
 constexpr parameters::ByFirstLetters kByLetters(kWords);
 
-constexpr char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-constexpr bool is_upper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-constexpr bool is_blank(char c) {
-  return c == ' ' || c == '\t';
-}
 bool is_one_of(char c, std::string_view set) {
   return set.find(c) != set.npos;
 }
 
-bool begins_with(std::string_view word, std::string_view low) {
-  return word.size() >= low.size() &&
-         std::equal(low.begin(), low.end(), word.begin(),
-                    [](char known, char c) { return known == lower(c); });
-}
-
 std::optional<Says> meaning_of(std::string_view word) {
   for (const ProgressWord& known : kByLetters.of(word)) {
-    if (!begins_with(word, known.low)) continue;
+    if (!begins_lower(word, known.low)) continue;
     const std::string_view rest = word.substr(known.low.size());
     if (rest.empty() || known.begins || rest == "s" || rest == "S" || rest == "es")
       return known.says;
   }
   constexpr std::string_view kStep = "step";  // timestep, globalstep
-  if (word.size() > kStep.size() && begins_with(word.substr(word.size() - kStep.size()), kStep))
+  if (word.size() > kStep.size() && begins_lower(word.substr(word.size() - kStep.size()), kStep))
     return iteration;
   return std::nullopt;
 }

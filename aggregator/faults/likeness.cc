@@ -5,17 +5,12 @@
 #include <map>
 #include <utility>
 
+#include "common/base/ascii.h"
+
 namespace l4::faults {
 namespace {
 
 constexpr std::size_t kVoters = 8;
-
-bool is_upper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-bool is_lower(char c) {
-  return c >= 'a' && c <= 'z';
-}
 
 /// The end of the word that begins at `at`; `NCCLError` is `NCCL` and `Error`.
 std::size_t end_of_word(std::string_view text, std::size_t at) {

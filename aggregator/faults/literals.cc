@@ -12,10 +12,6 @@ namespace {
 constexpr std::size_t kTextsMax = 64;  ///< a larger group excludes too little
 constexpr std::size_t kDepthMax = 64;  ///< nesting of brackets
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 std::size_t shortest(const std::vector<std::string>& group) {
   return std::ranges::min(group, {}, &std::string::size).size();
 }

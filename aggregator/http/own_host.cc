@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <array>
 
+#include "common/base/ascii.h"
+
 namespace l4::http {
 namespace {
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-}
 
 bool same_host(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);

@@ -13,10 +13,6 @@ constexpr std::size_t kGapMax = 16;    // blanks and punctuation between phrase 
 constexpr std::size_t kGroupMax = 64;  // bytes of a skipped group in parentheses
 constexpr std::size_t kDigitsMax = 6;  // longer numbers are codes only by a rule with `digits`
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-}
-
 char upper(char c) {
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - ('a' - 'A')) : c;
 }

@@ -78,19 +78,8 @@ constexpr auto kForms = std::to_array<EndingForm>({
     {Ending::kept, "^training * {finished|completed|done}$", "training AGCN finished"},
 });
 
-constexpr char to_lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-}
-constexpr bool is_blank(char c) {
-  return c == ' ' || c == '\t';
-}
 bool is_of_word(char c) {
   return is_name_letter(c) || is_digit(c);
-}
-
-bool begins_with(std::string_view text, std::string_view lower) {
-  return text.size() >= lower.size() && std::equal(lower.begin(), lower.end(), text.begin(),
-                                                   [](char a, char b) { return a == to_lower(b); });
 }
 
 /// Characters of `text` that a piece without `*` covers at its begin; none if it does not stand
@@ -101,7 +90,7 @@ std::optional<std::size_t> covered(std::string_view piece, std::string_view text
     const std::size_t before = at;
     if (c == ' ')
       while (at < text.size() && is_blank(text[at])) ++at;
-    else if (at < text.size() && to_lower(text[at]) == c)
+    else if (at < text.size() && lower(text[at]) == c)
       ++at;
     if (at == before) return std::nullopt;
   }
@@ -152,7 +141,7 @@ constexpr std::uint32_t form_initials() {
 constexpr std::uint32_t kFormInitials = form_initials();
 
 bool may_begin_form(char c) {
-  const int letter = to_lower(c) - 'a';
+  const int letter = lower(c) - 'a';
   return letter >= 0 && letter < 26 && (kFormInitials >> letter & 1) != 0;
 }
 
@@ -200,7 +189,7 @@ std::optional<int> exit_code_in(std::string_view text) {
       {"exited with ", "exit code", "exit status", "exit value", "exitcode", "exit_code",
        "exit_status", "return code", "return_code", "returncode", "return status"});
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (to_lower(text[i]) != 'e' && to_lower(text[i]) != 'r') continue;
+    if (lower(text[i]) != 'e' && lower(text[i]) != 'r') continue;
     if (i > 0 && is_of_word(text[i - 1])) continue;
     for (const std::string_view before : kBefore) {
       const auto length = covered(before, text.substr(i));
@@ -208,7 +197,7 @@ std::optional<int> exit_code_in(std::string_view text) {
       std::string_view rest = text.substr(i + *length);
       rest.remove_prefix(std::min(rest.find_first_not_of(" \t:=([\"'<"), rest.size()));
       for (const std::string_view word : {"code ", "status ", "is ", "of ", "with "})
-        if (begins_with(rest, word)) rest.remove_prefix(word.size());
+        if (begins_lower(rest, word)) rest.remove_prefix(word.size());
       int code = 0;
       const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), code);
       const char behind = end == rest.data() + rest.size() ? ' ' : *end;

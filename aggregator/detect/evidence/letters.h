@@ -7,10 +7,6 @@
 
 namespace l4::detect {
 
-constexpr char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-}
-
 constexpr bool is_word(char c) {
   return is_letter(c) || is_digit(c);
 }

@@ -105,10 +105,6 @@ constexpr auto kCodeOpenings = std::to_array<FormRow>({
     {"File \"", "File \"errors.py\", line 12, in abort"},
 });
 
-bool equal_lower(std::string_view text, std::string_view word) {
-  return std::ranges::equal(text, word, {}, lower);
-}
-
 /// Offset of the word, of whole words in any case; npos if it is not there.
 std::size_t find_word(std::string_view text, std::string_view word) {
   for (std::size_t i = 0; i + word.size() <= text.size(); ++i) {
@@ -116,7 +112,7 @@ std::size_t find_word(std::string_view text, std::string_view word) {
     const std::size_t end = i + word.size();
     if (end < text.size() && is_word(text[end])) continue;
     if (i > 0 && text[i - 1] == '/' && end < text.size() && text[end] == '/') continue;  // a folder
-    if (equal_lower(text.substr(i, word.size()), word)) return i;
+    if (equals_lower(text.substr(i, word.size()), word)) return i;
   }
   return std::string_view::npos;
 }
@@ -175,9 +171,8 @@ bool deals(std::string_view clause, std::string_view behind) {
     return true;
   if (!behind.starts_with(' ') && !behind.starts_with('-')) return false;
   behind.remove_prefix(1);
-  return std::ranges::any_of(kDealtWith, [&](std::string_view word) {
-    return behind.size() >= word.size() && equal_lower(behind.substr(0, word.size()), word);
-  });
+  return std::ranges::any_of(kDealtWith,
+                             [&](std::string_view word) { return begins_lower(behind, word); });
 }
 
 /// `torch.elastic.errors`, `lib/errors`, `abort_on_nan`, `--exit-on-error`, `errors.py`.
@@ -209,7 +204,7 @@ bool is_nothing(std::string_view value) {
   if (value.size() == 2 && rest.size() > 1 && rest[0] == ' ' && is_letter(rest[1])) return false;
   while (!value.empty() && (value.back() == '.' || value.back() == ')')) value.remove_suffix(1);
   return std::ranges::any_of(kNothing,
-                             [&](std::string_view word) { return equal_lower(value, word); });
+                             [&](std::string_view word) { return equals_lower(value, word); });
 }
 
 /// The value of a setting behind the name's end: `: x`, `= x`, `" : x`, ` .... x`.
@@ -241,7 +236,7 @@ bool is_setting(std::string_view text, std::size_t begin, std::size_t end) {
   if (!value || value->empty()) return false;
   if (is_nothing(*value)) return true;
   const char first = value->front();
-  return equal_lower(text.substr(begin, end - begin), "timeout") &&
+  return equals_lower(text.substr(begin, end - begin), "timeout") &&
          (is_digit(first) || value->starts_with("<*>"));
 }
 
