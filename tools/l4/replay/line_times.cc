@@ -24,7 +24,7 @@ TimesReader::TimesReader(std::optional<TimeMs> hint)
         for (const std::uint64_t line : record.lines)
           if (line <= found->lines.size()) {
             found->lines[line - 1].time = record.time;
-            found->lines[line - 1].alarm = record.level >= Level::error;
+            found->lines[line - 1].level = record.level;
           }
       }) {}
 

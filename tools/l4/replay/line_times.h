@@ -12,13 +12,14 @@
 
 #include "agent/decode/decoder.h"
 #include "common/base/time.h"
+#include "common/base/vocabulary.h"
 
 namespace l4::replay {
 
 struct Line {
   std::uint64_t end = 0;  ///< behind the line end
   std::optional<TimeMs> time = {};
-  bool alarm = false;  ///< an error, by the decoder's level
+  Level level = Level::unknown;
 };
 
 struct LineTimes {

@@ -52,6 +52,7 @@ struct Replay::State {
   std::unique_ptr<StampFinder> finder;
   std::vector<MovedText> texts;  // of each log
   std::vector<std::string> notes;
+  bool prints_times = false;
   Millis difference{0};
   Arrivals arrivals;
   std::vector<Progress> progress;
@@ -179,6 +180,9 @@ Result<Replay> Replay::load(const Options& options) {
   auto state = std::make_unique<State>(options, std::move(*recording), std::move(*schedule));
   state->arrivals = std::move(arrivals);
   if (!options.arrivals.empty()) state->difference = clock_difference(state->schedule, times);
+  state->prints_times = std::ranges::any_of(times, [](const LineTimes& log) {
+    return std::ranges::any_of(log.lines, [](const Line& line) { return line.time.has_value(); });
+  });
   state->notes = std::move(notes);
   state->note_silences();
   state->find_places(times, hint);
@@ -199,6 +203,10 @@ Millis Replay::length() const {
 
 const std::vector<std::string>& Replay::unmoved() const {
   return state_->notes;
+}
+
+bool Replay::prints_times() const {
+  return state_->prints_times;
 }
 
 Millis Replay::shift() const {

@@ -60,6 +60,7 @@ class Replay {
   /// Makes the folders and empty logs, and sets the shift. The first line is due within a second.
   /// Error: a folder that cannot be made, or a log that is there already.
   Result<void> begin(TimeMs now);
+  bool prints_times() const;               ///< whether any line does
   Millis shift() const;                    ///< added to every printed time; after begin()
   const std::vector<Fact>& facts() const;  ///< from the arrivals; after begin()
   /// Writes what is due, and tells of the lines of each log. Returns when more is due; empty: all

@@ -21,6 +21,7 @@ constexpr std::size_t kBlockLines = 200;
 
 struct Span {
   TimeMs from, to;
+  bool ends_so = false;  ///< the last line was written at `to`
 };
 
 std::string count_of(std::size_t n, std::string_view thing) {
@@ -50,7 +51,11 @@ class LogClock {
 class PrintedTimes {
  public:
   PrintedTimes(const Recording& recording, const std::vector<LineTimes>& times)
-      : recording_(recording), times_(times), main_(times) {}
+      : recording_(recording),
+        times_(times),
+        main_(times),
+        spans_(times.size()),
+        dues_(times.size()) {}
 
   std::vector<Due> run();
   void note(std::vector<std::string>& notes) const;
@@ -67,7 +72,11 @@ class PrintedTimes {
   void tail(std::uint32_t log);
   void spread(std::uint32_t log, std::size_t first, Span span);
   std::size_t last_words(std::uint32_t log, std::size_t first) const;
+  std::vector<std::uint32_t> logs_beside(std::uint32_t log) const;
   Span beside(std::uint32_t log) const;
+  bool was_quiet(std::uint32_t log) const;
+  bool files_tell() const;
+  std::optional<TimeMs> last_write(std::uint32_t log, TimeMs from) const;
 
   const Recording& recording_;
   const std::vector<LineTimes>& times_;
@@ -76,18 +85,22 @@ class PrintedTimes {
   std::vector<std::vector<Due>> dues_;      // of each log
   std::size_t strange_lines_ = 0;
   std::vector<std::uint32_t> spread_;
+  bool files_tell_ = false;
 };
 
 std::vector<Due> PrintedTimes::run() {
   const auto logs = static_cast<std::uint32_t>(times_.size());
-  spans_.resize(logs);
-  dues_.resize(logs);
   for (std::uint32_t log = 0; log < logs; ++log) timed(log);
+  files_tell_ = files_tell();
   for (std::uint32_t log = 0; log < logs; ++log)
     if (!spans_[log] && !times_[log].lines.empty()) spread_.push_back(log);
   for (std::uint32_t log = 0; log < logs; ++log)
     if (spans_[log]) tail(log);
-  for (const std::uint32_t log : spread_) spread(log, 0, beside(log));
+  for (const std::uint32_t log : spread_) {
+    Span span = beside(log);
+    if (const auto written = last_write(log, span.from)) span = {span.from, *written, true};
+    spread(log, 0, span);
+  }
   std::vector<Due> all;
   const auto append = [&](std::uint32_t log) {
     all.insert(all.end(), dues_[log].begin(), dues_[log].end());
@@ -113,64 +126,117 @@ void PrintedTimes::timed(std::uint32_t log) {
     if (at && untimed > 0) add(log, untimed, *at);
     untimed = 0;
     at = clock.next(*line.time);
-    if (!spans_[log]) spans_[log] = Span{*at, *at};
+    if (!spans_[log]) spans_[log] = Span{*at, *at, false};
     spans_[log]->to = *at;
     add(log, line.end, *at);
   }
 }
 
-/// The lines behind the last one with a time: they go on until the logs beside end, if these do so
-/// later. Few lines were written with the line before them, except for last words.
+/// The lines behind the last one with a time. The last of them was written when the file says, else
+/// when the logs beside ended, if this one was quiet while they went on. Few lines were written
+/// with the line before them, except for last words.
 void PrintedTimes::tail(std::uint32_t log) {
   const auto& lines = times_[log].lines;
   std::size_t first = lines.size();
   while (first > 0 && !(lines[first - 1].time && main_.holds(*lines[first - 1].time))) --first;
   if (first == lines.size()) return;
-  Span span{spans_[log]->to, std::max(spans_[log]->to, beside(log).to)};
-  if (span.to - span.from <= kMixedMax) span.to = span.from;
+  Span span{spans_[log]->to, spans_[log]->to, false};
+  if (const auto written = last_write(log, span.from))
+    span = {span.from, *written, true};
+  else if (was_quiet(log) || lines.size() - first > kBlockLines)
+    span.to = std::max(span.to, beside(log).to);
   spread(log, first, span);
 }
 
-/// The first of the lines with which a program ended: those from an error on, near the end.
+/// The first of the lines with which a program ended: those from an error on, near the end, and the
+/// warnings directly before it.
 std::size_t PrintedTimes::last_words(std::uint32_t log, std::size_t first) const {
   const auto& lines = times_[log].lines;
-  std::size_t at = std::max(first, lines.size() - std::min(lines.size(), kBlockLines));
-  while (at < lines.size() && !lines[at].alarm) ++at;
+  const std::size_t from = std::max(first, lines.size() - std::min(lines.size(), kBlockLines));
+  std::size_t at = from;
+  while (at < lines.size() && lines[at].level < Level::error) ++at;
+  if (at == lines.size()) return at;
+  while (at > from && lines[at - 1].level >= Level::warning) --at;
   return at;
 }
 
-/// The time of the logs that share most with this one: the folder, the node and attempt, the
+/// The logs with times that share most with this one: the folder, the node and attempt, the
 /// attempt, or nothing.
-Span PrintedTimes::beside(std::uint32_t log) const {
+std::vector<std::uint32_t> PrintedTimes::logs_beside(std::uint32_t log) const {
   const auto near = [&](std::uint32_t other) {
     const Log& a = recording_.logs[log];
     const Log& b = recording_.logs[other];
     return std::tuple{a.attempt == b.attempt, a.node == b.node,
                       a.node == b.node && a.file.parent_path() == b.file.parent_path()};
   };
-  std::optional<Span> span;
+  std::vector<std::uint32_t> nearest;
   std::tuple<bool, bool, bool> best{};
   for (std::uint32_t other = 0; other < spans_.size(); ++other) {
-    if (!spans_[other]) continue;
+    if (!spans_[other] || other == log) continue;
     const auto how = near(other);
-    if (span && how < best) continue;
-    if (!span || how > best) span = spans_[other];
+    if (how < best) continue;
+    if (how > best) nearest.clear();
     best = how;
+    nearest.push_back(other);
+  }
+  return nearest;
+}
+
+Span PrintedTimes::beside(std::uint32_t log) const {
+  std::optional<Span> span;
+  for (const std::uint32_t other : logs_beside(log)) {
+    if (!span) span = spans_[other];
     span->from = std::min(span->from, spans_[other]->from);
     span->to = std::max(span->to, spans_[other]->to);
   }
   if (span) return *span;
+  if (spans_[log]) return *spans_[log];
   // No line of the job has a time: as fast as one can read.
   constexpr Millis kForLine{100}, kLeast{5'000}, kMost{60'000};
   std::size_t lines = 0;
   for (const LineTimes& each : times_) lines = std::max(lines, each.lines.size());
-  return {TimeMs{}, TimeMs{std::clamp<Millis>(kForLine * lines, kLeast, kMost)}};
+  return {TimeMs{}, TimeMs{std::clamp<Millis>(kForLine * lines, kLeast, kMost)}, false};
+}
+
+/// Whether the logs beside printed at least half of their lines after the last time of this one, as
+/// those of ranks do after a launcher has started them. A rank that failed is followed by few.
+bool PrintedTimes::was_quiet(std::uint32_t log) const {
+  std::size_t later = 0, all = 0;
+  for (const std::uint32_t other : logs_beside(log))
+    for (const Line& line : times_[other].lines) {
+      if (!line.time || !main_.holds(*line.time)) continue;
+      ++all;
+      later += *line.time > spans_[log]->to;
+    }
+  return all > 0 && later * 2 >= all;
+}
+
+/// Whether the files have kept the times of their last writes: those of most logs are near their
+/// last printed time. A copy has others, and lines of another zone print others.
+bool PrintedTimes::files_tell() const {
+  std::size_t near = 0, all = 0;
+  for (std::uint32_t log = 0; log < times_.size(); ++log) {
+    if (!spans_[log]) continue;
+    ++all;
+    const auto& modified = recording_.logs[log].modified;
+    near += modified && std::chrono::abs(*modified - spans_[log]->to) <= kMixedMax;
+  }
+  return near * 2 > all;
+}
+
+/// When the file of a log was written last, if it says so: not before `from`, and while the job
+/// ran.
+std::optional<TimeMs> PrintedTimes::last_write(std::uint32_t log, TimeMs from) const {
+  const auto& modified = recording_.logs[log].modified;
+  if (!files_tell_ || !modified || *modified < from || *modified > main_.last() + kMixedMax)
+    return std::nullopt;
+  return modified;
 }
 
 /// Spreads the lines from `first` on over the span; the last words come at its end.
 void PrintedTimes::spread(std::uint32_t log, std::size_t first, Span span) {
   const auto& lines = times_[log].lines;
-  const std::size_t words = last_words(log, first);
+  const std::size_t words = std::min(last_words(log, first), lines.size() - (span.ends_so ? 1 : 0));
   const bool block = first > 0 && words - first <= kBlockLines;
   const auto steps = static_cast<double>(std::max<std::size_t>(lines.size() - first, 2) - 1);
   for (std::size_t i = first; i < lines.size(); ++i) {

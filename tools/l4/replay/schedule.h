@@ -2,11 +2,13 @@
 //
 // By printed times, a line without a time is due with the line before it in its file, the first
 // lines of a file with the first that has a time. Many lines behind the last that has one are
-// spread until the files beside it end, and so are the lines of a file without any time; an error
-// among the last lines, and those behind it, are due at the end. Within a file no line is due
-// before an earlier one: where a clock was set back, time goes on from the line before. Lines that
-// print times far from those of the rest of the job count as lines without a time. Silences of more
-// than a day are shortened. Pure functions over values.
+// spread until the file was written last, and so are the lines of a file without any time; the last
+// line, and an error among the last ones with what follows it, are due at that end. Where the files
+// have not kept the times of their last writes (they were copied), a file that was quiet while
+// those beside it went on, such as a launcher's, ends with these; any other with its last time.
+// Within a file no line is due before an earlier one: where a clock was set back, time goes on from
+// the line before. Lines that print times far from those of the rest of the job count as lines
+// without a time. Silences of more than a day are shortened. Pure functions over values.
 #pragma once
 
 #include <chrono>

@@ -14,8 +14,10 @@ struct Made {
   std::vector<LineTimes> times;
   std::vector<std::string> notes;
 
-  void add(const std::string& node, const std::string& file, const std::string& text) {
+  void add(const std::string& node, const std::string& file, const std::string& text,
+           const std::string& modified = {}) {
     Log log;
+    if (!modified.empty()) log.modified = read_times(modified, std::nullopt).lines[0].time;
     log.name = node + "/" + file;
     log.node = node;
     log.file = file;
@@ -102,6 +104,63 @@ TEST_CASE("schedule: last words of a launcher come when the logs beside it end")
   told.add("n1", "1.log", begin);
   told.add("n1", "0.log", rank);
   CHECK(spell(told.plan()) == "1@0:41 2@0:25 0@7170000:60 2@7200000:50");
+}
+
+TEST_CASE(
+    "schedule: a launcher is quiet for seconds, too; what a rank says last follows its times") {
+  std::string rank, others;
+  for (int i = 10; i < 40; ++i) rank += line("2026-11-20 10:00:" + std::to_string(i));
+  for (int i = 10; i < 38; ++i) others += line("2026-11-20 10:00:" + std::to_string(i));
+  const std::string begin = line("2026-11-20 10:00:10") + "using 8 workers\n";  // 41 bytes
+  const std::string words =
+      "WARNING:elastic:Sending process 17 closing signal SIGTERM\nERROR:elastic:failed\n";
+  Made made;
+  made.add("n1", "launcher.log", begin + words);
+  made.add("n1", "attempt_0/0.log", rank);
+  const auto first = [](const Schedule& plan, std::uint32_t log, std::size_t size) {
+    for (const Due& due : plan.dues())
+      if (due.log == log && due.size >= size) return plan.since_begin(due.at).count();
+    return std::int64_t{-1};
+  };
+  const Schedule plan = made.plan();
+  CHECK(first(plan, 0, 41) == 0);
+  CHECK(first(plan, 0, 42) == 29'000);  // the warning that comes with the error, too
+  CHECK(first(plan, 0, 41 + words.size()) == 29'000);
+
+  // A rank fails; half an hour later the others give up.
+  Made failed;
+  const std::string trace = "Traceback (most recent call last):\nRuntimeError: a\n";
+  failed.add("n1", "0.log", rank + trace);
+  failed.add("n1", "1.log", others + line("2026-11-20 10:30:00") + line("2026-11-20 10:30:01"));
+  CHECK(first(failed.plan(), 0, rank.size() + trace.size()) == 29'000);
+}
+
+TEST_CASE("schedule: files that kept the times of their last writes say when a log ended") {
+  std::string rank;
+  for (int i = 10; i < 40; ++i) rank += line("2026-11-20 10:00:" + std::to_string(i));
+  const auto plan = [&](const std::string& of_rank, const std::string& of_launcher,
+                        const std::string& of_out) {
+    Made made;
+    made.add("n1", "a/err.log", rank, of_rank);
+    made.add("n1", "a/out.log", "step 1\nstep 2\nstep 3\n", of_out);
+    made.add("n1", "b/launcher.log", "begin\nmore\nsrun: error: task 5: Killed\n", of_launcher);
+    std::string ends;
+    const Schedule made_plan = made.plan();
+    for (const Due& due : made_plan.dues())
+      if (due.size == made.recording.logs[due.log].text.size())
+        ends += std::to_string(due.log) + "@" +
+                std::to_string(made_plan.since_begin(due.at).count()) + " ";
+    return ends;
+  };
+  const std::string kept = line("2026-11-20 10:00:39"), later = line("2026-11-20 10:00:45");
+  CHECK(plan(kept, later, line("2026-11-20 10:00:30")) == "1@20000 0@29000 2@35000 ");
+  CHECK(plan("", "", "") == "0@29000 1@29000 2@29000 ");
+  // Copied a day later, or printed in another zone: the files tell nothing.
+  const std::string copied = line("2026-11-21 10:00:45"), zone = line("2026-11-20 15:00:39");
+  CHECK(plan(copied, copied, copied) == "0@29000 1@29000 2@29000 ");
+  CHECK(plan(zone, line("2026-11-20 10:00:20"), zone) == "0@29000 1@29000 2@29000 ");
+  // One file was touched long afterwards.
+  CHECK(plan(kept, copied, kept) == "0@29000 1@29000 2@29000 ");
 }
 
 TEST_CASE("schedule: many lines behind the last time are spread until the logs beside end") {

@@ -20,7 +20,6 @@ namespace l4::commands::demo {
 namespace {
 
 constexpr auto kProgram = "l4 demo";
-constexpr double kSlowest = 0.1, kFastest = 1000;
 
 constexpr auto kFooter =
     R"(An aggregator and an agent for each node run on this machine, on free ports of loopback, with

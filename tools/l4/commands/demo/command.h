@@ -10,6 +10,9 @@
 
 namespace l4::commands::demo {
 
+/// Bounds of --speed.
+inline constexpr double kSlowest = 0.1, kFastest = 1000;
+
 struct DemoOptions {
   std::filesystem::path logs;  ///< empty: the sample that is shipped
   double speed = 1;

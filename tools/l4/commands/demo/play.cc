@@ -274,11 +274,12 @@ bool Play::is_settled(TimeMs now) const {
 /// Where no line names the end of a process, an alert comes only after a while without progress.
 bool Play::awaits_alert(TimeMs now) {
   if (shown_.alert || !progress_.job || now - moved_at_ > kAlertMost) return false;
-  if (!tells_failure_) {
+  if (!is_awaited_) {
     const auto report = fetch_report(asked_, progress_.job->id);
-    tells_failure_ = report && is_failure(report->verdict.state);
+    is_awaited_ = report && is_failure(report->verdict.state);
+    if (*is_awaited_) display_.say(waiting(kAlertMost, display_.style()));
   }
-  return *tells_failure_;
+  return *is_awaited_;
 }
 
 void Play::ask_progress(TimeMs now) {
@@ -288,8 +289,8 @@ void Play::ask_progress(TimeMs now) {
   if (!taken) return;
   if (taken->lines != progress_.taken) moved_at_ = now;
   // The row of the job may be older than the alert that has been shown.
-  if (shown_.alert && taken->job && taken->job->state == name(State::healthy))
-    taken->job->state = shown_.alert->state;
+  if (!open_state_.empty() && taken->job && taken->job->state == name(State::healthy))
+    taken->job->state = open_state_;
   progress_.taken = taken->lines;
   progress_.job = std::move(taken->job);
 }
@@ -308,6 +309,7 @@ void Play::tell_alerts() {
   for (const ask::ChangeRow& change : feed_->take()) {
     moved_at_ = wall_clock();
     const bool first = !shown_.alert && change.kind == "opened";
+    open_state_ = change.kind == "resolved" ? std::string() : change.state;
     if (first) {
       shown_.alert = change;
       shown_.delays = delays_of(change);
@@ -356,11 +358,16 @@ Step<void> Play::tell_report() {
   if (!shown_.alert)
     display_.say(is_failure(shown_.report.verdict.state)
                      ? "No alert has come, though the report tells of a failure.\n\n"
+                 : shown_.report.verdict.state == State::unknown
+                     ? "No alert was sent: the lines do not tell how the job stands.\n\n"
                      : "No failure was found, so no alert was sent.\n\n");
   display_.say(report(shown_.report, style));
-  display_.say(remarks(replay_->shift(), replay_->unmoved(), style));
+  display_.say(remarks(replay_->prints_times() ? std::optional(replay_->shift()) : std::nullopt,
+                       replay_->unmoved(), style));
   Questions what;
   what.l4 = called_as();
+  what.logs = options_.logs;
+  what.speed = options_.speed;
   what.client_settings = site_->client_settings();
   what.hiding = hiding_variables();
   what.job = job;

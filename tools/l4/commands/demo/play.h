@@ -93,7 +93,8 @@ class Play {
   RecentLines recent_;
   TimeMs begun_{}, asked_at_{}, told_at_{}, moved_at_{};
   std::optional<TimeMs> next_due_;
-  std::optional<bool> tells_failure_;  ///< the report, once all was written
+  std::string open_state_;          ///< of the newest alert, while it is not resolved
+  std::optional<bool> is_awaited_;  ///< whether an alert may come, once all was written
   Shown shown_;
 };
 

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "aggregator/serve/phrases.h"
 #include "aggregator/serve/utf8.h"
 #include "common/base/vocabulary.h"
+#include "tools/l4/commands/demo/command.h"
 
 namespace l4::commands::demo {
 namespace {
@@ -22,7 +25,21 @@ constexpr std::size_t kAllLines = 20;  ///< more than any text here takes
 constexpr std::size_t kIndent = 12;    ///< of a command below its label
 
 std::string whole_seconds(Millis span) {
-  return fmt::format("{} s", std::chrono::round<std::chrono::seconds>(span).count());
+  const auto seconds = std::chrono::round<std::chrono::seconds>(span);
+  if (seconds >= std::chrono::minutes{2}) return to_human(seconds);
+  return seconds.count() == 0 ? "less than 1 s" : fmt::format("{} s", seconds.count());
+}
+
+/// A speed at which a long recording takes about a minute; empty if it is short.
+std::string faster(const Recording& recording) {
+  constexpr Millis kLong{180'000}, kAbout{60'000};
+  if (recording.length <= kLong || recording.speed >= kFastest) return {};
+  const double exact = recording.speed * static_cast<double>(recording.length / kAbout);
+  const double step = std::pow(10, std::floor(std::log10(exact)));
+  const double speed = std::min(std::ceil(exact / step) * step, kFastest);
+  return fmt::format(" (--speed {:g}: {})", speed,
+                     whole_seconds(std::chrono::duration_cast<Millis>(recording.length *
+                                                                      recording.speed / speed)));
 }
 
 std::string counts_of(const Progress& progress) {
@@ -56,7 +73,10 @@ std::string place_of(const ask::ChangeRow& change) {
 
 std::string opening(const Recording& recording, const serve::TextStyle& style) {
   Page page(style);
-  page.title({{"l4 demo", Tone::strong}, {" · a job breaks while L4 watches it", Tone::dim}});
+  page.title({{"l4 demo", Tone::strong},
+              {recording.is_sample ? " · a job breaks while L4 watches it"
+                                   : " · a recorded job runs again while L4 watches it",
+               Tone::dim}});
   page.gap();
   const std::string what =
       recording.is_sample
@@ -71,9 +91,9 @@ std::string opening(const Recording& recording, const serve::TextStyle& style) {
                                : fmt::format("{:g} times as fast as they were", recording.speed);
   page.title_prose(
       fmt::format(
-          "{}, {}, as if it were now: {}. An agent on each node reads them as they grow, and "
+          "{}, {}, as if it were now: {}{}. An agent on each node reads them as they grow, and "
           "one aggregator finds out by itself what is wrong. {}",
-          what, pace, whole_seconds(recording.length),
+          what, pace, whole_seconds(recording.length), faster(recording),
           recording.is_sample ? "One process of the job will be killed from outside; nobody "
                                 "tells L4."
                               : ""),
@@ -158,7 +178,19 @@ std::string report(const diagnose::Report& report, const serve::TextStyle& style
   return page.release() + serve::to_text(report, style) + "\n";
 }
 
-std::string remarks(Millis shift, const std::vector<std::string>& unmoved,
+std::string waiting(Millis most, const serve::TextStyle& style) {
+  Page page(style);
+  page.label("waiting");
+  page.prose("",
+             fmt::format("All lines are written. Whether the job has failed shows when nothing "
+                         "follows: up to {}.",
+                         whole_seconds(most)),
+             kAllLines, 0);
+  page.gap();
+  return page.release();
+}
+
+std::string remarks(std::optional<Millis> shift, const std::vector<std::string>& unmoved,
                     const serve::TextStyle& style) {
   Page page(style);
   page.label("not here");
@@ -169,9 +201,10 @@ std::string remarks(Millis shift, const std::vector<std::string>& unmoved,
       "process that is killed is known at once, with its signal, and one that is stopped or "
       "waits for a device even if no line says so.",
       kAllLines, 0);
-  page.label("times");
-  page.prose("", fmt::format("All printed times were moved by {}, to now.", to_human(shift)),
-             kAllLines, 0);
+  if (shift || !unmoved.empty()) page.label("times");
+  if (shift)
+    page.prose("", fmt::format("All printed times were moved by {}, to now.", to_human(*shift)),
+               kAllLines, 0);
   for (const std::string& sentence : unmoved) page.prose("", sentence, kAllLines, 0);
   page.gap();
   return page.release();
@@ -204,7 +237,11 @@ std::string questions(const Questions& what, const serve::TextStyle& style) {
     for (const std::string& name : what.hiding) command("unset " + name);
     command("export L4_CLIENT=" + shell_word(what.client_settings.string()));
   }
-  if (!what.kept) command(l4 + " demo --keep");
+  if (!what.kept) {
+    const std::string logs = what.logs.empty() ? "" : " --logs " + shell_word(what.logs.string());
+    const std::string speed = what.speed == 1 ? "" : fmt::format(" --speed {:g}", what.speed);
+    command(l4 + " demo" + logs + speed + " --keep");
+  }
   command(l4 + " jobs");
   if (!what.job.empty()) {
     const std::string job = shell_word(what.job);

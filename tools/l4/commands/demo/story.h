@@ -55,12 +55,16 @@ std::string progress_row(const Progress& progress, const serve::TextStyle& style
 std::string alert(const ask::ChangeRow& change, const std::vector<Delay>& delays,
                   const serve::TextStyle& style);
 std::string report(const diagnose::Report& report, const serve::TextStyle& style);
-/// What a real site adds, and what was not moved to now.
-std::string remarks(Millis shift, const std::vector<std::string>& unmoved,
+/// Where lines have ended, and a failure cannot be sure yet.
+std::string waiting(Millis most, const serve::TextStyle& style);
+/// What a real site adds, and what was not moved to now. No shift: no line prints a time.
+std::string remarks(std::optional<Millis> shift, const std::vector<std::string>& unmoved,
                     const serve::TextStyle& style);
 /// Commands to paste.
 struct Questions {
-  std::string l4;  ///< as the user calls it
+  std::string l4;              ///< as the user calls it
+  std::filesystem::path logs;  ///< --logs; empty: the sample
+  double speed = 1;
   std::filesystem::path client_settings;
   std::vector<std::string> hiding;   ///< variables that hide the settings
   std::string job, incident;         ///< empty: none

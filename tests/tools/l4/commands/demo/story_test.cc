@@ -103,6 +103,9 @@ TEST_CASE("demo story: commands can be pasted, whatever stands in names") {
   const std::string gone = questions(what, kNarrow);
   CHECK(has(gone, "./l4 demo --keep\n"));
   CHECK_FALSE(has(gone, "L4_CLIENT"));
+  what.logs = "/logs/a job";
+  what.speed = 20;
+  CHECK(has(questions(what, kNarrow), "./l4 demo --logs '/logs/a job' --speed 20 --keep\n"));
 }
 
 TEST_CASE("demo story: the opening says what is written, and how fast") {
@@ -110,6 +113,21 @@ TEST_CASE("demo story: the opening says what is written, and how fast") {
   const std::string own = opening({"/logs/job-7", false, 2, Millis{10'000}, 20}, kNarrow);
   CHECK(has(own, "The logs in /logs/job-7"));
   CHECK(has(own, "20 times as fast"));
+  CHECK_FALSE(has(own, "--speed"));
+  const std::string day = opening({"/logs/job-7", false, 2, std::chrono::hours{25}, 1}, kNarrow);
+  CHECK(has(day, "25 h 0 min (--speed 1000: 90 s)"));
+  const std::string half =
+      opening({"/logs/job-7", false, 2, std::chrono::minutes{24}, 20}, kNarrow);
+  CHECK(has(half, "24 min 0 s (--speed 500: 58 s)"));
+  CHECK_FALSE(
+      has(opening({"/logs/job-7", false, 2, std::chrono::hours{2}, 1000}, kNarrow), "--speed"));
+}
+
+TEST_CASE("demo story: without printed times none was moved") {
+  CHECK(has(remarks(Millis{60'000}, {}, kNarrow), "were moved by 1 min 0 s"));
+  CHECK_FALSE(has(remarks(std::nullopt, {}, kNarrow), "times  "));
+  const std::string spread = remarks(std::nullopt, {"a.log prints no times"}, kNarrow);
+  CHECK(has(spread, "times     a.log prints no times"));
 }
 
 }  // namespace
