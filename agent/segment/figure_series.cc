@@ -11,10 +11,14 @@ namespace {
 using wire::FigureKind;
 using wire::FigureWindow;
 
-/// The median changes by a larger share than the noise of such a number.
+/// The median changes by a larger share than the noise of such a number, and by more than medians
+/// differ of values that scatter as widely as those of the quieter window.
 bool has_moved(const FigureWindow& window, const FigureWindow& told) {
+  constexpr double kOfSpread = 0.25;  // 2.8 standard deviations, for 64 values spread evenly
   const double share = window.kind == FigureKind::gradient_norm ? 0.5 : 0.1;
-  return std::abs(window.median - told.median) > share * std::abs(told.median);
+  const double spread = std::min(window.most - window.least, told.most - told.least);
+  const double change = std::abs(window.median - told.median);
+  return change > share * std::abs(told.median) && change > kOfSpread * spread;
 }
 
 /// True if the window says what the one shipped last does not.

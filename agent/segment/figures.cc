@@ -223,11 +223,16 @@ std::optional<double> read_figure(std::string_view message, const Figure& figure
     return parse_figure(rest);
   };
   if (outline.collapsed != 0 && outline.collapsed == figure.hint.outline) {
+    if (message.substr(std::min(figure.hint.at, message.size())).starts_with(figure.before))
+      if (const auto value = parse_at(figure.hint.at)) return value;
     const std::size_t first = figure.hint.at - std::min(figure.hint.at, kShiftMax);
     const std::size_t most = 2 * kShiftMax + figure.before.size();
     const std::string_view near = message.substr(std::min(first, message.size()), most);
     if (const auto at = near.find(figure.before); at != std::string_view::npos)
-      if (const auto value = parse_at(first + at)) return value;
+      if (const auto value = parse_at(first + at)) {
+        figure.hint.note(outline, first + at);
+        return value;
+      }
   }
   for (std::size_t at = message.find(figure.before); at != std::string_view::npos;
        at = message.find(figure.before, at + 1)) {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <span>
+
+#include "agent/text/rows_by_first.h"
 
 namespace l4::stamps {
 namespace {
@@ -80,9 +83,10 @@ bool parse_zone_name(text::Cursor& c, Civil& civil) {
   std::size_t end = c.at;
   while (end < c.text.size() && end < c.at + 5 && text::is_upper(c.text[end])) ++end;
   if (end < c.text.size() && text::is_word(c.text[end])) return false;
-  const auto known =
-      std::ranges::find(kZoneNames, c.text.substr(c.at, end - c.at), &ZoneName::name);
-  if (known == kZoneNames.end()) return false;
+  static constexpr text::RowsByFirst kByFirst{kZoneNames, &ZoneName::name};
+  const std::span<const ZoneName> rows = kByFirst.of(c.peek());
+  const auto known = std::ranges::find(rows, c.text.substr(c.at, end - c.at), &ZoneName::name);
+  if (known == rows.end()) return false;
   c.at = end;
   civil.zone_minutes = known->minutes;
   civil.zone_named = known->minutes.value_or(0) != 0;

@@ -64,7 +64,7 @@ std::string_view word_before(std::string_view text, std::size_t end) {
   return text.substr(from, to - from);
 }
 
-/// How the text before a date announces it.
+/// How the words that end before `date` announce it.
 Announcing announced_before(std::string_view text, std::size_t date) {
   const std::string_view word = word_before(text, date);
   if (word == "AT") return Announcing::thing;  // batch systems shout
@@ -79,8 +79,20 @@ bool is_result(std::string_view text, std::size_t date) {
   return text[date - 1] == ',' && text.starts_with("RESULT,");
 }
 
-/// Scans for the date of a time of day that begins at `clock`; the begin of the date, else 0.
-std::size_t scan_date(std::string_view text, std::size_t clock, RawStamp& stamp) {
+/// How the text before a date announces it, or the text before the name of its day.
+Announcing how_announced(std::string_view text, std::size_t date) {
+  if (is_result(text, date)) return Announcing::thing;
+  if (date >= 5) {  // `on Fri, 20 Nov 2026 ..`
+    text::Cursor day{text, date - (text[date - 2] == ',' ? 5 : 4)};
+    const std::size_t front = day.at;
+    if (parse_day_name(day)) return announced_before(text, front);
+  }
+  return announced_before(text, date);
+}
+
+/// Scans for the announced date of a time of day that begins at `clock`. Most dates are not
+/// announced, which costs less to see than that they are dates.
+Announcing scan_date(std::string_view text, std::size_t clock, RawStamp& stamp) {
   int tries = 0;
   for (std::size_t at = clock - 1; at > 0 && clock - at <= kDateMax && tries < kTriesMax; --at) {
     const char c = text[at], before = text[at - 1];
@@ -88,9 +100,10 @@ std::size_t scan_date(std::string_view text, std::size_t clock, RawStamp& stamp)
         before == '.' || before == '/')
       continue;
     ++tries;
-    if (scan_dated(text.substr(at), false, stamp)) return at;
+    const Announcing how = how_announced(text, at);
+    if (how != Announcing::none && scan_dated(text.substr(at), false, stamp)) return how;
   }
-  return 0;
+  return Announcing::none;
 }
 
 }  // namespace
@@ -105,15 +118,7 @@ bool spoken(std::string_view line, RawStamp& stamp) {
        colon = find_colons(head, colon + 1)) {
     const std::size_t clock = clock_begin(head, colon);
     if (clock == 0) continue;
-    const std::size_t date = scan_date(line.substr(0, kSpokenMax + kDateMax), clock, stamp);
-    if (date == 0) continue;
-    std::size_t front = date;
-    if (text::Cursor day{head, date}; date >= 5) {  // `on Fri, 20 Nov 2026 ..`
-      day.at = date - (head[date - 2] == ',' ? 5 : 4);
-      if (parse_day_name(day)) front = date - (head[date - 2] == ',' ? 5 : 4);
-    }
-    const Announcing how =
-        is_result(head, date) ? Announcing::thing : announced_before(head, front);
+    const Announcing how = scan_date(line.substr(0, kSpokenMax + kDateMax), clock, stamp);
     if (how == Announcing::none) continue;
     stamp.doubtful = how == Announcing::link;
     stamp.cut_from = stamp.cut_to = 0;

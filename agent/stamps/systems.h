@@ -82,7 +82,7 @@ inline bool labelled_epoch(std::string_view line, RawStamp& stamp) {
   Civil day;
   if (!epoch || !epoch->whole || !c.accept(' ') || !c.parse_number(4, 4, day.year) ||
       !c.accept('.') || !c.parse_number(2, 2, day.month) || !c.accept('.') ||
-      !c.parse_number(2, 2, day.day) || !c.accept(' ') || !day.valid())
+      !c.parse_number(2, 2, day.day) || !c.accept(' '))
     return false;
   stamp.epoch_ms = epoch->ms;
   stamp.cut_from = from;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <utility>
 
 #include "agent/stamps/spoken.h"
@@ -21,6 +22,20 @@ bool is_date(const Civil& c, int year) {
                                      std::chrono::month{static_cast<unsigned>(c.month)},
                                      std::chrono::day{static_cast<unsigned>(c.day)}}
       .ok();
+}
+
+/// The first eight bytes, with digits and letters alike: lines of one format agree in it.
+std::uint64_t shape_of(std::string_view text) {
+  constexpr std::size_t kBytes = 8;
+  constexpr std::uint64_t kEach = 0x0101010101010101, kTop = 0x80 * kEach;
+  if (text.size() < kBytes) return 0;
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, text.data(), kBytes);
+  // The top bit of each byte that is 0x40 or more, and of each that is no digit.
+  const std::uint64_t letters = bytes << 1 & kTop;
+  const std::uint64_t others = ((bytes ^ '0' * kEach) & ~kTop) + (0x80 - 10) * kEach;
+  const std::uint64_t signs = (others & ~letters & kTop) >> 7;
+  return letters | (bytes & signs * 0x7f);
 }
 
 }  // namespace
@@ -48,7 +63,8 @@ std::optional<Stamp> TimestampReader::read(std::string_view line) {
     stamp->cut_to += stamp->cut_to == 0 ? 0 : indent;
     return stamp;
   };
-  std::uint8_t& learned = learned_[hashing::fold(rows, hashing::kA) % learned_.size()];
+  std::uint8_t& learned =
+      learned_[hashing::fold(rows ^ shape_of(text), hashing::kA) % learned_.size()];
   if ((rows >> learned & 1) != 0) {
     if (const auto stamp = attempt(learned)) return stamp;
     rows &= ~(std::uint64_t{1} << learned);

@@ -1,11 +1,12 @@
 // Reads the time stamp of a line, with a format that it learns for each source.
 //
 // The first characters of a line leave a few rows of the table (formats.h). The row that matched
-// last among the same candidates is tried first, then each in turn, and at last the search for a
-// time inside the text (spoken.h). A stamp without a year takes the year in which it is nearest to
-// the last full stamp of the source, else the latest that agrees with the hint, else the line has
-// no time. The same holds for a stamp without a date. Local times are shifted by the zone. A time
-// far from all others is left out (far_times.h). One reader per file, one thread, no allocation.
+// last among the same candidates, for a line of the same shape, is tried first, then each in turn,
+// and at last the search for a time inside the text (spoken.h). A stamp without a year takes the
+// year in which it is nearest to the last full stamp of the source, else the latest that agrees
+// with the hint, else the line has no time. The same holds for a stamp without a date. Local times
+// are shifted by the zone. A time far from all others is left out (far_times.h). One reader per
+// file, one thread, no allocation.
 #pragma once
 
 #include <array>
@@ -63,7 +64,7 @@ class TimestampReader {
   bool doubts_;
   bool day_first_ = false;  // dates in figures have their day before the month
   FarTimes far_;
-  std::array<std::uint8_t, 64> learned_{};  // row that matched last, by hash of the candidates
+  std::array<std::uint8_t, 128> learned_{};  // row that matched last, by candidates and shape
   std::array<std::uint64_t, kStampFormatsMax + 2> hits_{};  // by row, then json, logfmt
 };
 

@@ -50,6 +50,20 @@ TEST_CASE("figure series: a number that stays as it is costs one window and one 
   CHECK(made.windows[1].median == doctest::Approx(2.045).epsilon(0.01));
 }
 
+TEST_CASE("figure series: values that scatter widely cost little, until they scatter elsewhere") {
+  Made made;
+  std::mt19937_64 random(6);
+  std::uniform_real_distribution<double> low(2, 11), high(14, 23);
+  for (int i = 0; i < 6'400; ++i) made.add(low(random));
+  made.release();
+  CHECK(made.windows.size() <= 3);
+  const std::size_t before = made.windows.size();
+  for (int i = 0; i < 128; ++i) made.add(high(random));
+  made.release();
+  REQUIRE(made.windows.size() > before);
+  CHECK(made.windows.back().median > 14);
+}
+
 TEST_CASE("figure series: values that become NaN are told at the next flush, with the first one") {
   Made made;
   for (int i = 0; i < 129; ++i) made.add(8.0 - 0.02 * i);

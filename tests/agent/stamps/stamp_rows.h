@@ -113,6 +113,8 @@ inline constexpr StampRow kStampRows[] = {
     {"^CW1120 15:54:21.307000 17860 torch/api.py:719] text", "glog", "2026-11-20T15:54:21.307Z",
      "^Ctorch/api.py:719] text"},
     {"261120 155421 148 INFO text", "six_digits", "2026-11-20T15:54:21.000Z", "148 INFO text"},
+    {"- 1795190061 2026.71.20 R02-M1 text", "labelled_epoch", "2026-11-20T15:54:21.000Z",
+     "- R02-M1 text"},
     {"- 1795190061 2026.11.20 R02-M1 text", "labelled_epoch", "2026-11-20T15:54:21.000Z",
      "- R02-M1 text"},
     {":::MLL 1795190061.020 init_start: {\"value\": null}", "mllog", "2026-11-20T15:54:21.020Z",
