@@ -164,20 +164,20 @@ ByteMarks::Signs ByteMarks::signs(std::size_t from, std::size_t to) const {
   const std::size_t first = from / kByteBlock, last = (to - 1) / kByteBlock;
   const std::uint64_t in_first = ~std::uint64_t{0} << from % kByteBlock;
   const std::uint64_t in_last = ~std::uint64_t{0} >> (kByteBlock - 1 - (to - 1) % kByteBlock);
-  const std::size_t seams_from = from + kSeamColumn, first_seams = seams_from / kByteBlock;
-  const std::uint64_t in_first_seams = ~std::uint64_t{0} << seams_from % kByteBlock;
-  std::uint64_t odd = 0, percents = 0, seams = 0;
-  for (std::size_t i = first; i <= last; ++i) {
-    const std::uint64_t inside =
-        (i == first ? in_first : ~std::uint64_t{0}) & (i == last ? in_last : ~std::uint64_t{0});
-    const std::uint64_t behind_front = i < first_seams    ? 0
-                                       : i == first_seams ? in_first_seams
-                                                          : ~std::uint64_t{0};
-    odd |= odd_[i] & inside;
-    percents |= percents_[i] & inside;
-    seams |= seams_[i] & inside & behind_front;
+  std::uint64_t odd = odd_[first] & in_first, percents = percents_[first] & in_first;
+  if (first == last) {
+    odd &= in_last;
+    percents &= in_last;
+  } else {
+    for (std::size_t i = first + 1; i < last; ++i) {
+      odd |= odd_[i];
+      percents |= percents_[i];
+    }
+    odd |= odd_[last] & in_last;
+    percents |= percents_[last] & in_last;
   }
-  return {odd == 0, percents != 0, seams != 0};
+  const bool seams = to > from + kSeamColumn && holds_seams(from + kSeamColumn, to);
+  return {odd == 0, percents != 0, seams};
 }
 
 bool ByteMarks::holds_seams(std::size_t from, std::size_t to) const {

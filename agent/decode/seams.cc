@@ -43,9 +43,11 @@ constexpr std::array kDateForms{
 
 /// Where the stamp begins whose clock begins at `clock`.
 std::size_t stamp_begin(std::string_view text, std::size_t clock) {
+  const char parting = text[clock - 1];
   for (const DateForm& form : kDateForms) {
     const std::size_t size = form.pattern.size();
-    if (clock < size || !reads(text, clock - size, form.pattern)) continue;
+    if (clock < size || form.pattern.back() != parting || !reads(text, clock - size, form.pattern))
+      continue;
     const std::size_t begin = clock - size;
     const char first = text[begin];
     if (form.pattern == "adddd " && std::string_view("IWEF").find(first) == kNoSeam) continue;
@@ -151,7 +153,7 @@ void bar_seams(std::string_view text, std::vector<std::size_t>& seams) {
 
 std::size_t seam_at(std::string_view text, std::size_t colon) {
   std::size_t at = kNoSeam;
-  if (colon >= 5 && text[colon - 3] == ':' && reads(text, colon - 5, "dd:dd:dd")) {
+  if (colon > 5 && text[colon - 3] == ':' && reads(text, colon - 5, "dd:dd:dd")) {
     at = stamp_begin(text, colon - 5);
     if (at != kNoSeam) at = behind_groups(text, at);
   } else if (colon > 0 && (text[colon - 1] == ']' || text[colon - 1] == '>')) {
