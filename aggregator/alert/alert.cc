@@ -65,9 +65,9 @@ std::string to_line(const Alert& alert) {
   return serve::harmless(line);
 }
 
-std::string to_json(const Alert& alert, const std::string& source) {
+std::string to_json(const Alert& alert, const Origin& from) {
   serve::JsonWriter json;
-  json.open('{').member("schema", "l4.alert/1").member("source", source);
+  json.open('{').member("schema", "l4.alert/1").member("source", from.source);
   json.member("alert", name(alert.kind)).member("at", alert.at);
   const auto text_or_null = [&](std::string_view key, const std::string& text) {
     json.key(key);

@@ -56,6 +56,12 @@ struct Alert {
   std::vector<std::string> incidents;  ///< ids of a storm's incidents
 };
 
+/// Who sends alerts, and where people read what they mean: an address or a path.
+struct Origin {
+  std::string source;
+  std::string runbook = "docs/ALERTS.md";
+};
+
 /// Critical if a job stands still or the aggregator cannot work, warning if a job is slow or nodes
 /// cannot be seen.
 Severity severity(const Alert& alert);
@@ -66,6 +72,6 @@ std::string key(const Alert& alert);
 
 /// One line, safe on a terminal.
 std::string to_line(const Alert& alert);
-std::string to_json(const Alert& alert, const std::string& source);
+std::string to_json(const Alert& alert, const Origin& from);
 
 }  // namespace l4::alert

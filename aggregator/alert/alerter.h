@@ -35,6 +35,7 @@ struct AlerterOptions {
   std::filesystem::path ca{};  ///< SinkOptions::ca of the webhook
   Millis timeout{3'000};       ///< SinkOptions::timeout of the webhook
   std::string source = "l4-aggregator";
+  std::string runbook = Origin{}.runbook;  ///< where people read what an alert means
   std::vector<SinkOptions> sinks;
   std::vector<Silence> silences;
   StormOptions storm;

@@ -39,18 +39,18 @@ std::string_view alert_name(const Alert& alert) {
   return "L4JobFailure";
 }
 
-/// Link to a heading of the manual, as in the rules for Prometheus.
-std::string runbook(const Alert& alert) {
+/// Link to a heading of the page on alerts, as in the rules for Prometheus.
+std::string runbook(const Alert& alert, const Origin& from) {
   std::string heading(alert_name(alert));
   std::ranges::transform(heading, heading.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return "docs/ALERTS.md#" + heading;
+  return from.runbook + "#" + heading;
 }
 
 void write_labels(serve::JsonWriter& json, const Alert& alert, Severity severity,
-                  const std::string& source) {
+                  const Origin& from) {
   json.key("labels").open('{').member("alertname", alert_name(alert));
-  json.member("severity", name(severity)).member("source", source);
+  json.member("severity", name(severity)).member("source", from.source);
   if (!alert.incident.empty()) json.member("incident", alert.incident);
   if (!alert.job.empty())
     json.member("job", alert.job).member("attempt", std::to_string(alert.attempt));
@@ -58,28 +58,28 @@ void write_labels(serve::JsonWriter& json, const Alert& alert, Severity severity
   json.close('}');
 }
 
-void write_annotations(serve::JsonWriter& json, const Alert& alert) {
+void write_annotations(serve::JsonWriter& json, const Alert& alert, const Origin& from) {
   json.key("annotations").open('{');
   for (const auto& [key, text] : details(alert)) json.member(key, text);
-  json.member("runbook", runbook(alert));
+  json.member("runbook", runbook(alert, from));
   json.close('}');
 }
 
 /// Ends the alert with this severity, even if there was none.
-std::string ended(const Alert& alert, Severity severity, const std::string& source) {
+std::string ended(const Alert& alert, Severity severity, const Origin& from) {
   serve::JsonWriter json;
   json.open('{');
-  write_labels(json, alert, severity, source);
-  write_annotations(json, alert);
+  write_labels(json, alert, severity, from);
+  write_annotations(json, alert, from);
   json.member("endsAt", alert.at).close('}');
   return json.release();
 }
 
-std::string begun(const Alert& alert, const std::string& source) {
+std::string begun(const Alert& alert, const Origin& from) {
   serve::JsonWriter json;
   json.open('{');
-  write_labels(json, alert, severity(alert), source);
-  write_annotations(json, alert);
+  write_labels(json, alert, severity(alert), from);
+  write_annotations(json, alert, from);
   json.member("startsAt", std::min(alert.since.value_or(alert.at), alert.at));
   // Nobody ends a test, and one that ended at once would be told to nobody.
   if (alert.kind == Kind::test) json.member("endsAt", alert.at + kTestLasts);
@@ -108,18 +108,18 @@ constinit const SinkKind kAlertmanager{
     .complete = join_alerts,
 };
 
-std::string to_alertmanager(const Alert& alert, const std::string& source) {
+std::string to_alertmanager(const Alert& alert, const Origin& from) {
   std::string text;
   const auto add = [&text](const std::string& object) {
     text += (text.empty() ? "" : ", ") + object;
   };
-  if (!is_over(alert)) add(begun(alert, source));
+  if (!is_over(alert)) add(begun(alert, from));
   if (alert.kind == Kind::sighted || alert.kind == Kind::well_again ||
       alert.kind == Kind::test_over)
-    add(ended(alert, severity(alert), source));
+    add(ended(alert, severity(alert), from));
   if (alert.kind == Kind::changed || alert.kind == Kind::resolved)
     for (const Severity other : {Severity::warning, Severity::critical})
-      if (is_over(alert) || other != severity(alert)) add(ended(alert, other, source));
+      if (is_over(alert) || other != severity(alert)) add(ended(alert, other, from));
   return text;
 }
 

@@ -14,7 +14,7 @@ namespace l4::alert {
 
 extern const SinkKind kAlertmanager;
 
-std::string to_alertmanager(const Alert& alert, const std::string& source);
+std::string to_alertmanager(const Alert& alert, const Origin& from);
 
 /// The URL of the API; `url` is the URL of Alertmanager, or already that of the API.
 std::string alertmanager_url(std::string url);

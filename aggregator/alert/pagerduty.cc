@@ -33,24 +33,26 @@ constinit const SinkKind kPagerDuty{
     .complete = add_routing_key,
 };
 
-std::string dedup_key(const Alert& alert, const std::string& source) {
+std::string dedup_key(const Alert& alert, const Origin& from) {
   constexpr std::size_t kMost = 255, kHead = 200;
-  std::string whole = fmt::format("{}/{}", source, key(alert));
+  std::string whole = fmt::format("{}/{}", from.source, key(alert));
   if (whole.size() <= kMost) return whole;
   return fmt::format("{}~{:016x}", brief(whole.substr(0, kHead), kHead),
                      hashing::of_bytes(whole.data(), whole.size()));
 }
 
-std::string to_pagerduty(const Alert& alert, const std::string& source) {
+std::string to_pagerduty(const Alert& alert, const Origin& from) {
   constexpr std::size_t kSummaryMax = 1'000;
   serve::JsonWriter json;
   json.open('{').member("event_action", is_over(alert) ? "resolve" : "trigger");
-  json.member("dedup_key", dedup_key(alert, source));
+  json.member("dedup_key", dedup_key(alert, from));
   json.key("payload").open('{').member("summary", brief(headline(alert), kSummaryMax));
-  json.member("source", alert.nodes.empty() ? source : alert.nodes.front());
+  json.member("source", alert.nodes.empty() ? from.source : alert.nodes.front());
   json.member("severity", name(severity(alert))).member("timestamp", alert.at);
   if (!alert.job.empty())
-    json.member("component", alert.job).member("class", name(alert.state)).member("group", source);
+    json.member("component", alert.job)
+        .member("class", name(alert.state))
+        .member("group", from.source);
   if (alert.kind == Kind::test) json.member("class", name(alert.kind));
   json.key("custom_details").open('{');
   if (!alert.job.empty()) json.member("job", alert.job).member("attempt", alert.attempt);

@@ -11,10 +11,10 @@ namespace l4::alert {
 
 extern const SinkKind kPagerDuty;
 
-std::string to_pagerduty(const Alert& alert, const std::string& source);
+std::string to_pagerduty(const Alert& alert, const Origin& from);
 std::string with_routing_key(const std::string& event, const std::string& key);
 
 /// At most 255 characters, the same for all alerts of one incident.
-std::string dedup_key(const Alert& alert, const std::string& source);
+std::string dedup_key(const Alert& alert, const Origin& from);
 
 }  // namespace l4::alert

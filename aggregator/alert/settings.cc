@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "aggregator/alert/sink_kind.h"
+#include "common/config/config_dir.h"
 #include "common/config/config_values.h"
 
 namespace l4::alert {
@@ -123,6 +124,15 @@ void read_silences(ConfigTable& alerts, AlerterOptions& options) {
   if (options.silences.size() > kSilencesMax) alerts.refuse("silence", "must not be more than 256");
 }
 
+/// Without the setting: the page that was installed, where it is.
+void read_runbook(ConfigTable& alerts, AlerterOptions& options) {
+  const std::filesystem::path docs = find_docs_dir();
+  options.runbook = alerts.text_or(
+      "runbook", docs.empty() ? options.runbook : (docs / "ALERTS.md").lexically_normal().string());
+  if (options.runbook.empty() || options.runbook.contains('#'))
+    alerts.refuse("runbook", "must be an address or a path; # and the heading are appended to it");
+}
+
 }  // namespace
 
 void read_settings(ConfigTable& alerts, const std::filesystem::path& file,
@@ -132,6 +142,7 @@ void read_settings(ConfigTable& alerts, const std::filesystem::path& file,
   if (!options.webhook.empty()) check_url(alerts, "webhook", options.webhook);
   read_path(alerts, "ca", file, options.ca);
   options.source = alerts.text_or("source", options.source);
+  read_runbook(alerts, options);
   read_seconds(alerts, "timeout_s", options.timeout, 1, 4);
   read_seconds(alerts, "retry_first_s", sender.retry_first, 1, 3'600);
   read_seconds(alerts, "retry_most_s", sender.retry_most, 1, kDaySeconds);

@@ -32,7 +32,7 @@ struct SinkKind {
   std::span<const std::string_view> keys{};  ///< settings that not every kind has
   void (*read)(SinkSettings& from, SinkOptions& sink) = nullptr;
   /// The form stored until it is sent; without secrets.
-  std::string (*body)(const Alert& alert, const std::string& source) = nullptr;
+  std::string (*body)(const Alert& alert, const Origin& from) = nullptr;
   /// Completes a request whose URL, body and certificate are set; null: nothing is missing.
   void (*complete)(const SinkOptions& sink, const std::vector<std::string>& stored,
                    Request& request) = nullptr;

@@ -60,7 +60,7 @@ constinit const SinkKind kSlack{
     .body = to_slack,
 };
 
-std::string to_slack(const Alert& alert, const std::string& source) {
+std::string to_slack(const Alert& alert, const Origin& from) {
   const std::string_view word = alert.kind == Kind::test ? "test"
                                 : is_over(alert)         ? "resolved"
                                                          : name(severity(alert));
@@ -72,8 +72,9 @@ std::string to_slack(const Alert& alert, const std::string& source) {
   if (const std::string lines = lines_of(alert); !lines.empty() && !is_over(alert))
     write_section(json, lines);
   json.open('{').member("type", "context").key("elements").open('[');
-  write_text(json, escaped(brief(fmt::format("{} {} {}", source, key(alert), to_rfc3339(alert.at)),
-                                 kHeadMax)));
+  write_text(json,
+             escaped(brief(fmt::format("{} {} {}", from.source, key(alert), to_rfc3339(alert.at)),
+                           kHeadMax)));
   json.close(']').close('}').close(']').close('}');
   return json.release();
 }

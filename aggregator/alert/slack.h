@@ -13,6 +13,6 @@ namespace l4::alert {
 
 extern const SinkKind kSlack;
 
-std::string to_slack(const Alert& alert, const std::string& source);
+std::string to_slack(const Alert& alert, const Origin& from);
 
 }  // namespace l4::alert

@@ -9,7 +9,7 @@ namespace {
 
 bool holds(const std::filesystem::path& folder, std::string_view entry) {
   std::error_code ignored;
-  return std::filesystem::is_directory(folder / entry, ignored);
+  return std::filesystem::exists(folder / entry, ignored);
 }
 
 /// The folder that holds `entry`: `installed` below PREFIX of PREFIX/bin/l4, or `in_tree` in the
@@ -38,6 +38,10 @@ std::filesystem::path find_config_dir() {
 
 std::filesystem::path find_samples_dir() {
   return find_shipped("share/l4/samples", "samples", "crash-rank4");
+}
+
+std::filesystem::path find_docs_dir() {
+  return find_shipped("share/doc/l4/docs", "docs", "ALERTS.md");
 }
 
 }  // namespace l4

@@ -259,6 +259,8 @@ until = "2026-11-21T18:00:00Z"
         alert::AlertFilter{.topics = {alert::Topic::blind}, .faults = {"xid-79"}});
   CHECK(alerts.sinks[2].command.size() == 3);
   CHECK(alerts.sinks[2].timeout == Millis{5'000});
+  // The page that is there is named in full.
+  CHECK(std::filesystem::is_regular_file(alerts.runbook));
   REQUIRE(alerts.silences.size() == 2);
   CHECK(alerts.silences[0].filter == alert::AlertFilter{.jobs = {"test-*"}});
   CHECK(alerts.silences[1].filter ==
@@ -266,6 +268,19 @@ until = "2026-11-21T18:00:00Z"
                            .nodes = {"rack-1-*", "n7"},
                            .categories = {"hardware*"}});
   CHECK(to_rfc3339(alerts.silences[0].until) == "2026-11-20T18:00:00.000Z");
+}
+
+TEST_CASE("settings: where people read what an alert means") {
+  const test::TempFolder folder;
+  const auto runbook = [&](const std::string& value) {
+    const auto settings = load_settings(folder.file(
+        "aggregator.toml", std::string(kKeys) + "[alerts]\nrunbook = \"" + value + "\"\n"));
+    return settings ? settings->live.alerts.runbook : settings.error().text();
+  };
+  CHECK(runbook("https://wiki.example/l4/alerts") == "https://wiki.example/l4/alerts");
+  for (const char* wrong : {"", "https://wiki.example/#alerts"})
+    CHECK(runbook(wrong).contains(
+        ":5: runbook: must be an address or a path; # and the heading are appended to it"));
 }
 
 TEST_CASE("settings: what holds from a restart on is named, what is taken over is not") {

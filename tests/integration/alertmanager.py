@@ -291,7 +291,7 @@ def check_storm(expect, l4, build, folder, binary):
         told = hook.told[0][1]["alerts"] if hook.told else []
         expect.that(len(told) > STORM / 2, "it tells of most", len(told))
         expect.equal({alert["annotations"].get("runbook") for alert in told},
-                     {"docs/ALERTS.md#l4jobfailure"}, "where it is explained")
+                     {f"{support.ROOT}/docs/ALERTS.md#l4jobfailure"}, "where it is explained")
     finally:
         site.end()
         manager.end()

@@ -44,7 +44,7 @@ Alert with(Kind kind, State state = State::crashed) {
 }
 
 Json alertmanager(const Alert& alert) {
-  return Json::parse("[" + to_alertmanager(alert, "l4") + "]");
+  return Json::parse("[" + to_alertmanager(alert, {"l4"}) + "]");
 }
 
 bool has_control(const std::string& text) {
@@ -138,20 +138,20 @@ TEST_CASE("forms: a test says in every form that it is one, and stays open nowhe
   test.kind = Kind::test;
   test.at = *parse_time("2026-11-20T10:00:05Z");
   test.summary = "This is a test of the sink chat, asked for by ops. Nothing has failed.";
-  CHECK(Json::parse(to_json(test, "l4"))["alert"] == "test");
-  CHECK(Json::parse(to_json(test, "l4"))["incident"].is_null());
+  CHECK(Json::parse(to_json(test, {"l4"}))["alert"] == "test");
+  CHECK(Json::parse(to_json(test, {"l4"}))["incident"].is_null());
   const Json told = alertmanager(test);
   REQUIRE(told.size() == 1);
   CHECK(told[0]["labels"] == Json{{"alertname", "L4Test"}, {"severity", "info"}, {"source", "l4"}});
   CHECK(told[0]["annotations"]["summary"] == test.summary);
   CHECK(told[0]["endsAt"] == "2026-11-20T10:05:05.000Z");
-  CHECK(Json::parse(to_slack(test, "l4"))["text"] == "[test] " + test.summary);
-  const Json paged = Json::parse(to_pagerduty(test, "l4"));
+  CHECK(Json::parse(to_slack(test, {"l4"}))["text"] == "[test] " + test.summary);
+  const Json paged = Json::parse(to_pagerduty(test, {"l4"}));
   CHECK(paged["event_action"] == "trigger");
   CHECK(paged["payload"]["class"] == "test");
   CHECK(paged["payload"]["severity"] == "info");
   test.kind = Kind::test_over;
-  const Json over = Json::parse(to_pagerduty(test, "l4"));
+  const Json over = Json::parse(to_pagerduty(test, {"l4"}));
   CHECK(over["event_action"] == "resolve");
   CHECK(over["dedup_key"] == paged["dedup_key"]);
   CHECK(alertmanager(test)[0]["labels"] == told[0]["labels"]);
@@ -162,13 +162,15 @@ TEST_CASE("forms: every form has the fault's id and category") {
   CHECK(annotations["fault_id"] == "xid-79");
   CHECK(annotations["category"] == "hardware/gpu");
   CHECK(annotations["runbook"] == "docs/ALERTS.md#l4jobfailure");
-  CHECK(Json::parse(to_json(crash(), "l4"))["faults"][0]["category"] == "hardware/gpu");
-  const Json paged = Json::parse(to_pagerduty(crash(), "l4"))["payload"]["custom_details"];
+  const Json linked = Json::parse(to_alertmanager(crash(), {"l4", "https://wiki.example/alerts"}));
+  CHECK(linked["annotations"]["runbook"] == "https://wiki.example/alerts#l4jobfailure");
+  CHECK(Json::parse(to_json(crash(), {"l4"}))["faults"][0]["category"] == "hardware/gpu");
+  const Json paged = Json::parse(to_pagerduty(crash(), {"l4"}))["payload"]["custom_details"];
   CHECK(paged["category"] == "hardware/gpu");
 }
 
 TEST_CASE("slack: escaped, without control characters, bounded") {
-  const Json sent = Json::parse(to_slack(crash(), "l4"));
+  const Json sent = Json::parse(to_slack(crash(), {"l4"}));
   const std::string text = sent["text"];
   CHECK(text.starts_with("[critical] job pretrain attempt 1 crashed: rank 4 "));
   CHECK(text.find("&lt;!channel&gt; &amp; \"all\"") != std::string::npos);
@@ -184,18 +186,18 @@ TEST_CASE("slack: escaped, without control characters, bounded") {
   large.nodes.assign(8, std::string(5'000, '<'));
   large.faults[0] = {"a", std::string(9'000, '>'), std::string(9'000, '>'), std::string(9'000, '>'),
                      std::string(9'000, 'c')};
-  for (const Json& block : Json::parse(to_slack(large, "l4"))["blocks"]) {
+  for (const Json& block : Json::parse(to_slack(large, {"l4"}))["blocks"]) {
     const Json& texts = block.contains("text") ? block["text"] : block["elements"][0];
     CHECK(texts["text"].get<std::string>().size() <= 3'000);
   }
-  CHECK(Json::parse(to_slack(large, "l4"))["text"].get<std::string>().size() < 4'000);
-  CHECK(Json::parse(to_slack(with(Kind::resolved), "l4"))["text"].get<std::string>().starts_with(
+  CHECK(Json::parse(to_slack(large, {"l4"}))["text"].get<std::string>().size() < 4'000);
+  CHECK(Json::parse(to_slack(with(Kind::resolved), {"l4"}))["text"].get<std::string>().starts_with(
       "[resolved] "));
 }
 
 TEST_CASE("pagerduty: trigger and resolve have one dedup_key, the routing key is not stored") {
   SinkOptions sink{.name = "pager", .kind = &kPagerDuty, .secret = "R\"1"};
-  const std::string stored = sink.kind->body(crash(), "l4");
+  const std::string stored = sink.kind->body(crash(), {"l4"});
   CHECK(stored.find("routing_key") == std::string::npos);
   const Json sent = Json::parse(make_request(sink, {stored}).body);
   CHECK(sent["routing_key"] == "R\"1");
@@ -206,17 +208,17 @@ TEST_CASE("pagerduty: trigger and resolve have one dedup_key, the routing key is
   CHECK(sent["payload"]["class"] == "crashed");
   CHECK(sent["payload"]["timestamp"] == "2026-11-20T10:00:05.000Z");
   CHECK(sent["payload"]["custom_details"]["iteration"] == "118");
-  const Json over = Json::parse(to_pagerduty(with(Kind::resolved), "l4"));
+  const Json over = Json::parse(to_pagerduty(with(Kind::resolved), {"l4"}));
   CHECK(over["event_action"] == "resolve");
   CHECK(over["dedup_key"] == sent["dedup_key"]);
 
   Alert large = crash();
   large.summary = large.incident = std::string(4'000, 'x');
-  const Json cut = Json::parse(to_pagerduty(large, "l4"));
+  const Json cut = Json::parse(to_pagerduty(large, {"l4"}));
   CHECK(cut["payload"]["summary"].get<std::string>().size() <= 1'024);
   CHECK(cut["dedup_key"].get<std::string>().size() <= 255);
   large.incident += "y";
-  CHECK(dedup_key(large, "l4") != cut["dedup_key"].get<std::string>());
+  CHECK(dedup_key(large, {"l4"}) != cut["dedup_key"].get<std::string>());
 }
 
 TEST_CASE("webhook: the body is signed; RFC 4231 has the figures") {
@@ -225,7 +227,7 @@ TEST_CASE("webhook: the body is signed; RFC 4231 has the figures") {
   const SinkOptions plain{.name = "hook", .url = "http://h/"};
   CHECK(make_request(plain, {"{}"}).headers.empty());
   const SinkOptions sink{.name = "hook", .url = "http://h/", .secret = "key"};
-  const Request made = make_request(sink, {sink.kind->body(crash(), "l4")});
+  const Request made = make_request(sink, {sink.kind->body(crash(), {"l4"})});
   CHECK(made.url == "http://h/");
   CHECK(Json::parse(made.body)["faults"][0]["cause"] == "PCIe <link>");
   REQUIRE(made.headers.size() == 1);
@@ -236,7 +238,7 @@ TEST_CASE("webhook: the body is signed; RFC 4231 has the figures") {
 TEST_CASE("alertmanager: one request carries several, at the path of the API") {
   const SinkOptions sink{.name = "am", .kind = &kAlertmanager, .url = "http://h:9093/"};
   const Request made = make_request(
-      sink, {to_alertmanager(crash(), "l4"), to_alertmanager(with(Kind::resolved), "l4")});
+      sink, {to_alertmanager(crash(), {"l4"}), to_alertmanager(with(Kind::resolved), {"l4"})});
   CHECK(made.url == "http://h:9093/api/v2/alerts");
   CHECK(Json::parse(made.body).size() == 3);
   CHECK(alertmanager_url("http://h/am/api/v2/alerts") == "http://h/am/api/v2/alerts");

@@ -55,7 +55,7 @@ TEST_CASE("incidents: what is stored of an open one is its alert again") {
   store::Incident row = opened.rows.at(0);
   const auto alert = standing_alert(row);
   REQUIRE(alert);
-  CHECK(alert::to_json(*alert, "l4") == alert::to_json(opened.alerts.at(0), "l4"));
+  CHECK(alert::to_json(*alert, {"l4"}) == alert::to_json(opened.alerts.at(0), {"l4"}));
   row.report = "{}";
   CHECK_FALSE(standing_alert(row));
 }

@@ -44,5 +44,9 @@ TEST_CASE("a build inside the source tree finds the tree's own samples") {
   CHECK(std::filesystem::is_directory(found / "crash-rank4" / "node-02"));
 }
 
+TEST_CASE("a build inside the source tree finds the tree's own manual") {
+  CHECK(std::filesystem::is_regular_file(find_docs_dir() / "ALERTS.md"));
+}
+
 }  // namespace
 }  // namespace l4
