@@ -25,6 +25,17 @@ bool lives(const host::ProcessWatch::Process* process) {
   return process->fact.state != host::ProcessState::gone;
 }
 
+/// The job that the ranks below all of these launchers name; empty if there is none.
+std::string job_of_ranks(const Processes& launchers) {
+  std::string job;
+  for (const auto* process : launchers) {
+    if (process->ranks_job.empty()) continue;
+    if (!job.empty() && job != process->ranks_job) return {};
+    job = process->ranks_job;
+  }
+  return job;
+}
+
 /// A file of one rank belongs to that rank; the file of a launcher holds lines of other ranks, too.
 void take_rank(discover::LogFile& file, const Processes& ranks) {
   const bool open = file.kind == wire::SourceKind::rank || file.kind == wire::SourceKind::other;
@@ -96,6 +107,7 @@ Owner Owners::of(const std::string& path, const std::string& root,
         std::max(owner.facts.attempt, watch_->first_attempt(*file, owner.writers_job).value_or(0));
   owner.job = owner.writers_job;
   if (owner.job.empty()) owner.job = described.job;
+  if (owner.job.empty()) owner.job = job_of_ranks(writers);
   if (owner.job.empty()) owner.job = defaults_.job;
   owner.named = !owner.job.empty();
   if (!owner.named) owner.job = described.folder_job;

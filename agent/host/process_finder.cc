@@ -60,6 +60,27 @@ void gather(const std::vector<Holding>& holdings, std::vector<FoundProcess>& out
   }
 }
 
+/// A launcher may write a log far from those of its ranks, and not know their job: a shell, srun.
+void note_jobs_of_ranks(std::vector<FoundProcess>& processes,
+                        const std::vector<Candidate>& candidates) {
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    FoundProcess& launcher = processes[i];
+    if (launcher.part != Part::launcher || launcher.identity.job) continue;
+    Known<std::string> job;
+    bool one = true;
+    for (std::size_t j = 0; j < processes.size(); ++j) {
+      const Known<std::string>& named = processes[j].identity.job;
+      if (processes[j].part != Part::rank || !named ||
+          std::ranges::find(candidates[j].ancestors, launcher.stat.pid) ==
+              candidates[j].ancestors.end())
+        continue;
+      one &= !job || *job == *named;
+      job = named;
+    }
+    if (one && job) launcher.ranks_job = *job;
+  }
+}
+
 }  // namespace
 
 Found find_processes(const Proc& proc, const std::vector<LogFile>& logs,
@@ -114,6 +135,7 @@ Found find_processes(const Proc& proc, const std::vector<LogFile>& logs,
       process.identity.local_rank = {};
     }
   }
+  note_jobs_of_ranks(found.processes, candidates);
   // A scan finds all processes of a container; those without a part do not matter.
   std::erase_if(found.processes, [](const FoundProcess& process) {
     return process.via == Via::container && process.part == Part::other;

@@ -24,6 +24,7 @@ struct FoundProcess {
   ProcessStat stat;
   Part part = Part::other;
   Identity identity;
+  std::string ranks_job;          ///< of a launcher without a job: what all ranks below it name
   std::string node;               ///< node of most of its logs
   std::vector<std::size_t> logs;  ///< indices, ascending
   Via via = Via::direct;          ///< the most direct way

@@ -171,6 +171,7 @@ void ProcessWatch::update(Watched& process, const FoundProcess& one) {
   const ProcessFact before = process.fact;
   ProcessFact& fact = process.fact;
   process.via = one.via;
+  if (!one.ranks_job.empty()) process.ranks_job = one.ranks_job;
   for (const std::size_t log : one.logs)
     if (std::ranges::find(process.logs, scanned_[log].key) == process.logs.end()) {
       process.logs.push_back(scanned_[log].key);

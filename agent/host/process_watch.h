@@ -46,6 +46,7 @@ class ProcessWatch {
     Identity identity;
     std::vector<FileKey> logs;
     Via via = Via::direct;
+    std::string ranks_job;  ///< see FoundProcess
     /// Job whose batches reported the process for the previous agent; empty: it did not run then.
     std::string job_before;
     bool acked = false;  ///< the aggregator has acknowledged its end

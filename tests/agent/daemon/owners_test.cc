@@ -64,6 +64,27 @@ TEST_CASE("owners: a file that a rank writes again is that rank's") {
   CHECK(owner.facts.attempt == 0);
 }
 
+TEST_CASE("owners: a launcher's log far from its ranks is of the job that they name") {
+  OwnedHost host;
+  const auto far = host.fake.file("far/launcher.log");
+  host.fake.set(90, {.command = "bash", .start_ticks = 80'000, .command_line = {"bash", "run.sh"}});
+  host.fake.open(90, 1, far);
+  host.watch.add_log({far.string(), "", key_of(far)});
+  CHECK_FALSE(host.of(far).named);
+  host.fake.set(101, {.parent = 90,
+                      .start_ticks = 90'101,
+                      .environment = {"SLURM_JOB_ID=7", "SLURM_STEP_ID=0", "SLURM_PROCID=3"}});
+  host.fake.open(101, 1, host.log);
+  host.watch.add_log({host.log.string(), "", key_of(host.log)});
+  host.watch.ask_scan();
+  host.look();
+  const Owner owner = host.of(far);
+  CHECK(owner.named);
+  CHECK(owner.job == "7");
+  CHECK_FALSE(owner.by_process);
+  CHECK_FALSE(owner.facts.rank);
+}
+
 TEST_CASE("owners: a file that the next job writes again is the next job's") {
   OwnedHost host;
   host.run(101, "7", 3);

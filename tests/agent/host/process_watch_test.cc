@@ -252,6 +252,39 @@ TEST_CASE("process watch: a launcher that closed the files of its ranks keeps it
   CHECK(lab.watch.facts().at(0).job == "job-1");
 }
 
+TEST_CASE("process watch: a launcher knows the job that all ranks below it name") {
+  Lab lab;
+  lab.launch();
+  const auto one = lab.fake.file("far/one.log"), two = lab.fake.file("far/two.log");
+  const auto other = lab.fake.file("n0/other.log");
+  lab.fake.set(4, {.command = "bash", .start_ticks = 2000, .command_line = {"bash", "all.sh"}});
+  lab.fake.set(
+      5, {.parent = 4, .command = "bash", .start_ticks = 3000, .command_line = {"bash", "run.sh"}});
+  lab.fake.set(
+      10, {.parent = 5, .command = "torchrun", .start_ticks = 4000, .command_line = {"torchrun"}});
+  auto environment = rank_environment(1);
+  environment[3] = "TORCHELASTIC_RUN_ID=job-2";
+  lab.fake.set(21, {.parent = 4, .start_ticks = 6000, .environment = environment});
+  lab.fake.open(4, 1, two);
+  lab.fake.open(5, 1, one);
+  lab.fake.open(21, 1, other);
+  lab.add_logs();
+  lab.watch.add_log({"far/one.log", "n0", key_of(one)});
+  lab.watch.add_log({"far/two.log", "n0", key_of(two)});
+  lab.watch.add_log({"n0/other.log", "n0", key_of(other)});
+  const auto facts = lab.after(0);
+  for (const int launcher : {4, 5, 10}) {
+    REQUIRE(Lab::of(facts, launcher) != nullptr);
+    CHECK(Lab::of(facts, launcher)->part == Part::launcher);
+  }
+  const auto job_of = [&](const std::filesystem::path& log) {
+    return lab.watch.writers_of(key_of(log)).at(0)->ranks_job;
+  };
+  CHECK(job_of(one) == "job-1");
+  CHECK(job_of(two).empty());
+  CHECK(Lab::of(facts, 5)->job.empty());  // it may go on with another job
+}
+
 TEST_CASE("process watch: one restart is one attempt, whichever node's launcher counts it") {
   Lab lab;
   lab.watch.add_log({"n0/rank0.log", "n0", key_of(lab.log0)});
