@@ -8,7 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <string>
+#include <thread>
 #include <utility>
 
 #include "common/base/descriptor.h"
@@ -30,6 +36,44 @@ std::string holder_of(int handle) {
   return holder.empty() ? "another process" : holder;
 }
 
+/// Whether the process that a lock names has ended, or is ending: its files are closed some time
+/// after it was killed.
+bool is_ending(const std::string& holder) {
+  unsigned long flags = 0;
+  int pid = 0;
+  char state = 0;
+  if (std::sscanf(holder.c_str(), "pid %d,", &pid) != 1 || pid <= 0) return false;
+  const std::string folder = fmt::format("/proc/{}/", pid);
+  std::ifstream stat(folder + "stat"), status(folder + "status");
+  std::string line;
+  if (!std::getline(stat, line)) return true;
+  constexpr unsigned long kExiting = 4;  // PF_EXITING
+  const std::size_t name_end = line.rfind(')');
+  if (name_end == std::string::npos ||
+      std::sscanf(line.c_str() + name_end + 1, " %c %*d %*d %*d %*d %*d %lu", &state, &flags) != 2)
+    return false;
+  if (state == 'Z' || state == 'X' || (flags & kExiting) != 0) return true;
+  constexpr unsigned long long kKilled = 1ULL << (SIGKILL - 1);
+  unsigned long long pending = 0;
+  while (std::getline(status, line))
+    if (std::sscanf(line.c_str(), "ShdPnd: %llx", &pending) == 1 && (pending & kKilled) != 0)
+      return true;
+  return false;
+}
+
+/// Tries again while the holder is ending. Sets errno where the lock is not had.
+bool lock_soon(int handle) {
+  constexpr std::chrono::milliseconds kLongest{1'000}, kPause{10};
+  for (auto waited = kPause;; waited += kPause) {
+    if (::flock(handle, LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK) return false;
+    if (waited > kLongest || !is_ending(holder_of(handle))) break;
+    std::this_thread::sleep_for(kPause);
+  }
+  errno = EWOULDBLOCK;
+  return false;
+}
+
 /// The text is only for people, so a full disk does not fail the lock, which is held already.
 void tell_holder(const path& file, const std::string& holder) {
   const Descriptor out(open_file(file, O_WRONLY | O_TRUNC));
@@ -49,12 +93,12 @@ std::expected<FolderLock, FolderLock::Refusal> FolderLock::take(const path& fold
   const path file = folder / "lock";
   FolderLock lock(open_file(file, O_RDONLY | O_CREAT));
   if (lock.handle_ < 0) return cannot(file, "open the lock", errno);
-  bool held = ::flock(lock.handle_, LOCK_EX | LOCK_NB) == 0;
+  bool held = lock_soon(lock.handle_);
   if (!held && errno == EBADF) {  // NFS locks only files that may be written
     ::close(lock.handle_);
     lock.handle_ = open_file(file, O_RDWR);
     if (lock.handle_ < 0) return cannot(file, "open the lock", errno);
-    held = ::flock(lock.handle_, LOCK_EX | LOCK_NB) == 0;
+    held = lock_soon(lock.handle_);
   }
   if (!held && errno != EWOULDBLOCK) return cannot(file, "lock", errno);
   if (!held)

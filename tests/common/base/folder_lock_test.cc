@@ -2,6 +2,7 @@
 #include "common/base/folder_lock.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -65,6 +66,34 @@ TEST_CASE("folder lock: goes with a process that is killed") {
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   CHECK(FolderLock::take(folder.path(), "me"));
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+TEST_CASE("folder lock: a holder that was killed is waited for until its files are closed") {
+  const test::TempFolder folder;
+  const auto file = folder.file("lock", "");
+  // A process that has ended is named; another one still has the open file, for a moment.
+  const pid_t gone = ::fork();
+  if (gone == 0) ::_exit(0);
+  REQUIRE(::waitpid(gone, nullptr, 0) == gone);
+  std::ofstream(file) << "pid " << gone << ", the killed one\n";
+  int ready[2];
+  REQUIRE(::pipe(ready) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const int handle = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    static_cast<void>(::write(ready[1], ::flock(handle, LOCK_EX) == 0 ? "y" : "n", 1) < 0);
+    ::usleep(100'000);
+    ::_exit(0);
+  }
+  REQUIRE(child > 0);
+  char is_held = 0;
+  REQUIRE(::read(ready[0], &is_held, 1) == 1);
+  CHECK(is_held == 'y');
+  CHECK(FolderLock::is_held(folder.path()));
+  CHECK(FolderLock::take(folder.path(), "me"));
+  ::waitpid(child, nullptr, 0);
   ::close(ready[0]);
   ::close(ready[1]);
 }
