@@ -159,6 +159,7 @@ std::vector<AgentView> AgentServer::agents() const {
   std::vector<AgentView> views;
   views.reserve(state_->agents_.size());
   for (const auto& [name, agent] : state_->agents_) {
+    if (!agent.fleet_key && !state_->port_.admits(name)) continue;
     AgentView view;
     view.agent = name;
     view.address = agent.address;

@@ -84,6 +84,7 @@ class AgentServer {
   /// Notifies all agents that the aggregator stops; they reconnect later.
   void stop();
 
+  /// Without those whose key is revoked.
   std::vector<AgentView> agents() const;
   ServerStats stats() const;
   bool is_blind() const;

@@ -111,6 +111,8 @@ class ServerPort {
   virtual void wait(Millis timeout) = 0;
   virtual int wait_fd() const = 0;
   virtual void wake() = 0;
+  /// False: the key of this name is revoked, nobody can connect with it any more.
+  virtual bool admits(const std::string& /*key_name*/) const { return true; }
 };
 
 }  // namespace l4::wire

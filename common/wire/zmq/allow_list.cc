@@ -53,6 +53,7 @@ Result<AllowList> AllowList::parse(std::string_view text, const std::string& fil
     if (!fresh)
       return wrong(fmt::format("{} has the key of {}", name, list.entries_[entry->second].name));
     list.entries_.push_back({std::string(name), std::string(key)});
+    list.names_.emplace(name);
   }
   return list;
 }

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "common/base/error.h"
@@ -31,11 +32,14 @@ class AllowList {
 
   /// Null if the key is unknown.
   const std::string* name_of(const std::string& public_key) const;
+  /// Whether a key has this name.
+  bool names(const std::string& name) const { return names_.contains(name); }
   const std::vector<Entry>& entries() const { return entries_; }
 
  private:
   std::vector<Entry> entries_;
   std::unordered_map<std::string, std::size_t> by_key_;
+  std::unordered_set<std::string> names_;
 };
 
 /// The list of a file that may change.

@@ -52,6 +52,7 @@ class Server final : public ZmqServer {
   void wait(Millis timeout) override;
   int wait_fd() const override { return any_.file(); }
   void wake() override { bell_.ring(); }
+  bool admits(const std::string& key_name) const override { return list_.list().names(key_name); }
   std::string endpoint() const override { return endpoint_; }
   std::optional<PortNotice> notice() override { return std::exchange(notice_, std::nullopt); }
 

@@ -107,6 +107,7 @@ TEST_CASE("zmq link: the allow list is read again; a revoked key is refused at o
   link.folder.file("allow-list", "# nobody\n");
   CHECK(link.until([&] { return link.refused(Refusal::revoked_key) >= 2; }));
   CHECK(link.lines_about("revoked") == 1);
+  CHECK(link.server->agents().empty());
 }
 
 TEST_CASE("zmq link: a fleet shares a key and every name may use it") {
