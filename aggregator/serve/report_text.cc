@@ -157,6 +157,16 @@ std::string incomplete_text(const Report& report) {
                      sized(static_cast<std::uint64_t>(std::min(missing, 1e18))));
 }
 
+/// Whether a line without a time was dated behind the last time that a line prints.
+bool has_later_times(const Report& report) {
+  const auto is_later = [&](const std::optional<TimeMs>& time) {
+    return time && report.job.end && *time > *report.job.end;
+  };
+  return is_later(report.verdict.since) ||
+         std::ranges::any_of(report.events,
+                             [&](const auto& event) { return is_later(event.first.time); });
+}
+
 void render_input(Page& page, const Report& report) {
   const auto& job = report.job;
   page.gap();
@@ -173,6 +183,8 @@ void render_input(Page& page, const Report& report) {
   if (const auto length = between(job.begin, job.end))
     page.row(fmt::format("{} to {} ({})", to_rfc3339(*job.begin), time_text(*job.end, job.begin),
                          to_human(*length)));
+  if (has_later_times(report))
+    page.row("later times here are those at which a line was read, or its file written last");
   if (job.lines > 0 && !is_complete(report)) page.row({{incomplete_text(report), Tone::uneasy}});
   if (report.pool.used) {
     page.label("filtered");
