@@ -98,6 +98,13 @@ def check_keys(expect, l4, folder):
     expect.that(all(part in done.stdout.decode() for part in
                     ("nodes/a.key", "/etc/l4/agent.key", "l4-agent", "0600", "l4 setup")),
                 "where each goes", done.stdout)
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([l4.binary, "keys", "init", "a", "--dir", folder / "full"], text=True,
+                              stdout=full, stderr=subprocess.PIPE, check=False)
+    expect.that(done.returncode == 2 and "No space left" in done.stderr and
+                f"{folder}/full: has changed all the same; 'l4 keys list" in done.stderr and
+                (folder / "full" / "nodes" / "a.key").exists(), "an answer that nobody gets",
+                done.stderr)
     return keys
 
 

@@ -178,6 +178,14 @@ Result<void> run(const KeysOptions& options, const keyring::Keyring& keyring, Do
   return add_or_revoke(options, keyring, done);
 }
 
+/// Where the answer could not be written.
+std::string changed_all_the_same(const KeysOptions& options) {
+  if (options.action == KeysOptions::Action::token)
+    return "a token was made that nobody has read; take its row out of the file tokens";
+  return fmt::format("has changed all the same; 'l4 keys list --dir {}' shows what is there",
+                     options.folder.string());
+}
+
 }  // namespace
 
 int run_keys(const KeysOptions& options) {
@@ -186,10 +194,16 @@ int run_keys(const KeysOptions& options) {
   done.json.open('{').member("schema", "l4.keys/1");
   if (const auto ran = run(options, keyring::Keyring(options.folder), done); !ran)
     return terminal::fail(ran.error(), terminal::kWrongUse, kProgram);
-  if (options.format != "json") return terminal::write_text(done.text, {}, kProgram);
-  const auto tidy = ask::tidied_json(done.json.close('}').release());
-  return tidy ? terminal::write_text(*tidy, {}, kProgram)
-              : terminal::fail(tidy.error(), terminal::kWrongUse, kProgram);
+  std::string text = std::move(done.text);
+  if (options.format == "json") {
+    auto tidy = ask::tidied_json(done.json.close('}').release());
+    if (!tidy) return terminal::fail(tidy.error(), terminal::kWrongUse, kProgram);
+    text = std::move(*tidy);
+  }
+  const int written = terminal::write_text(text, {}, kProgram);
+  if (written != terminal::kDone && options.action != KeysOptions::Action::list)
+    terminal::fail({options.folder.string(), changed_all_the_same(options)}, written, kProgram);
+  return written;
 }
 
 }  // namespace l4::commands::keys

@@ -8,7 +8,8 @@ constexpr auto kKeysExit = R"(
 
 Exit status:
   0   done
-  2   wrong use, or a file that cannot be read or written; no list has changed)";
+  2   wrong use, or a file that cannot be read or written; no list has changed,
+      or the message says that it has)";
 
 constexpr auto kKeysFooter = R"('l4 keys COMMAND --help' says more about a command.)";
 
