@@ -42,6 +42,9 @@ constexpr auto kFatal = std::to_array<std::string_view>({
     "time limit",
     "device-side assert",
     "illegal memory access",
+    "access fault",
+    "protection fault",
+    "mmu fault",
     "heartbeat lost",
     "cancelled at",
 });

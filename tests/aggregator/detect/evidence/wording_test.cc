@@ -17,6 +17,10 @@ TEST_CASE("words alone") {
   for (const Row& row : {
            Row{"RuntimeError: CUDA error: an illegal memory access was encountered",
                Severity::fatal},
+           Row{"Memory access fault by GPU node-<*> on address <*>", Severity::fatal},
+           Row{"MMU fault queue may be overflowed: engine <*>", Severity::fatal},
+           Row{"traps: python[<*>] general protection fault ip:<*>", Severity::fatal},
+           Row{"Major (requiring I/O) page faults: 0", Severity::none},
            Row{"torch.cuda.OutOfMemoryError: CUDA out of memory.", Severity::fatal},
            Row{"Traceback (most recent call last):", Severity::fatal},
            Row{"terminate called after throwing an instance of 'c10::Error'", Severity::fatal},
