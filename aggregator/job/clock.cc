@@ -216,7 +216,7 @@ std::optional<TimeMs> progress_by_signs(const JobView& view) {
     if ((event.marks & wire::kMarkProgress) == 0) continue;
     for (const Occurrence& occurrence : event.at) {
       const Stream& stream = *view.streams[occurrence.stream].state;
-      if (occurrence.stats.first_line <= stream.timed_last_line && occurrence.stats.last_time &&
+      if (occurrence.stats.first_time_exact && occurrence.stats.last_time &&
           occurrence.stats.last_line >= stream.last_completed_line)
         keep_latest(newest, std::optional<TimeMs>(*occurrence.stats.last_time));
     }

@@ -230,6 +230,7 @@ void Stream::forget_iterations(SequencePool& sequences) {
   last_completed.reset();
   last_started.reset();
   last_completed_time.reset();
+  reach = wire::Reach::unknown;
   epochs.clear();
 }
 

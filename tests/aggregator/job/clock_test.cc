@@ -163,6 +163,24 @@ TEST_CASE("where hardly a number is printed, signs of progress tell whether the 
   }
 }
 
+TEST_CASE("signs of progress without a time of their own tell nothing of the end") {
+  for (const bool timed : {true, false}) {
+    CAPTURE(timed);
+    MadeJob job(1);
+    job.say(0, {"stamped"}, 1000);
+    const auto at = [&](std::int64_t ms) {
+      return timed ? std::optional<std::int64_t>(ms) : std::nullopt;
+    };
+    for (std::int64_t k = 1; k <= 5; ++k) {
+      job.iterate(0, k, std::nullopt);
+      job.say(0, {"{'loss': 0.5}", Level::info, wire::kMarkProgress}, at(k * 2000));
+    }
+    job.say(0, {"stopped"}, 90'000);
+    const auto last = make_clock(job.view()).last_progress;
+    CHECK(last == (timed ? std::optional(after(10'000)) : std::nullopt));
+  }
+}
+
 TEST_CASE("nobody prints iterations") {
   MadeJob job(2);
   job.say(0, {"hello out there"}, 5);
