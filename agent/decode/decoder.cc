@@ -71,8 +71,8 @@ struct Decoder::State {
   [[gnu::always_inline]] Outcome message(std::string_view text, Prefixes& prefixes,
                                          const RawLine& raw, std::span<const std::uint64_t> lines,
                                          const Envelope* envelope);
-  [[gnu::noinline]] Outcome message_behind_bar(std::string_view text, Prefixes& prefixes,
-                                               const RawLine& raw,
+  [[gnu::noinline]] Outcome message_behind_bar(std::string_view bar, std::string_view behind,
+                                               Prefixes& prefixes, const RawLine& raw,
                                                std::span<const std::uint64_t> lines,
                                                const Envelope* envelope);
   void settle(Outcome outcome, std::size_t lines, std::uint64_t bytes);
@@ -85,6 +85,7 @@ struct Decoder::State {
   void end_object(JsonBlock& block, bool complete);
   std::string_view cut_bars(std::string_view text, const RawLine& raw, Record& record,
                             Prefixes& prefixes);
+  bool is_own(std::string_view bar, const Prefixes& prefixes) const;
   bool parse_stamp(std::string_view& text, Message& message, Prefixes& prefixes);
   bool open_fields(std::string_view& text, Message& message, Prefixes& prefixes);
   std::string_view cut_stamp(std::string_view text, const stamps::Stamp& stamp);
@@ -112,7 +113,7 @@ struct Decoder::State {
   std::uint64_t piece_count = 0, line_from = 0;
   bool behind_seam = false;  // the line was counted with its first piece
   bool searched = false;     // for seams
-  bool text_between_bars = false;
+  bool glued = false;        // the bars of the line show a seam
   PrefixTrust trust;
   Roster roster;
 };
@@ -355,39 +356,27 @@ std::string_view Decoder::State::cut_stamp(std::string_view text, const stamps::
   return rest;
 }
 
+/// True if the bar, over which a text with these prefixes was printed, has them too.
+bool Decoder::State::is_own(std::string_view bar, const Prefixes& prefixes) const {
+  if (prefixes.key == 0) return true;
+  Prefixes own;
+  parse_prefixes(bar, trust, own);
+  return own.key == prefixes.key;
+}
+
 /// Reads the counts of the last progress bar, and returns the text behind it, which has its own
 /// prefixes and stamp. Without such text the bar itself is the text.
 std::string_view Decoder::State::cut_bars(std::string_view text, const RawLine& raw, Record& record,
                                           Prefixes& prefixes) {
-  const auto note = [&record](const Bar& bar) {
-    record.progress = bar.done;
-    record.progress_total = bar.total;
-  };
-  const auto before = raw.bar.empty() ? std::nullopt : find_bar(raw.bar);
-  auto bar = find_bar(text);
-  if (!bar) {  // the bar was overwritten
-    if (before) note(*before);
-    return text;
-  }
-  while (bar->behind.size() > 1) {
-    const auto next = find_bar(bar->behind);
-    if (!next) break;
-    if (!is_description(bar->behind.substr(0, next->begin))) {
-      text_between_bars = true;
-      break;
-    }
-    text = bar->behind;
-    bar = next;
-    ++record.updates;
-  }
-  note(*bar);
-  if (!bar->done && bar->percent && before && before->total) {
-    record.progress = count_of_percent(*bar->percent, *before->total);
-    record.progress_total = before->total;
-  }
-  if (bar->behind.size() < 2) return text;
-  text = bar->behind;
-  parse_prefixes(text, trust, prefixes);
+  const BarLine line = read_bar_line(text, raw.bar);
+  record.updates += line.redrawn;
+  glued = line.text_between || (line.behind && begins_with_tag(line.text));
+  text = line.text;
+  if (!line.bar.empty() && !line.behind && !is_own(line.bar, prefixes)) return text;
+  record.progress = line.done;
+  record.progress_total = line.total;
+  record.bar = line.bar;
+  if (line.behind) parse_prefixes(text, trust, prefixes);
   return text;
 }
 
@@ -439,7 +428,7 @@ inline Outcome Decoder::State::message(std::string_view text, Prefixes& prefixes
   if ((percent && std::memchr(text.data(), '%', std::min(text.size(), kBarBytes)) != nullptr) ||
       !raw.bar.empty())
     text = cut_bars(text, raw, record, prefixes);
-  if (std::exchange(text_between_bars, false) && !searched) return Outcome::glued;
+  if (std::exchange(glued, false) && !searched) return Outcome::glued;
   const std::string_view whole = text;
   if (parse_stamp(text, message, prefixes)) {
     const bool opened =
@@ -465,7 +454,7 @@ inline Outcome Decoder::State::message(std::string_view text, Prefixes& prefixes
     return Outcome::glued;
   if (record.level >= Level::error && !record.progress)  // a bar without a total and a percentage
     if (const auto bar = find_bar(text); bar && bar->done && bar->behind.size() > 1)
-      return message_behind_bar(bar->behind, prefixes, raw, lines, envelope);
+      return message_behind_bar(text, bar->behind, prefixes, raw, lines, envelope);
   if (!prefixes.speaker.rank) prefixes.speaker.rank = named;
   record.speaker = prefixes.speaker;
   record.lines = lines;
@@ -522,10 +511,14 @@ Outcome Decoder::State::content(std::string_view text, const RawLine& raw,
   return counted(message(text, prefixes, raw, lines, envelope));
 }
 
-Outcome Decoder::State::message_behind_bar(std::string_view text, Prefixes& prefixes,
-                                           const RawLine& raw, std::span<const std::uint64_t> lines,
+/// `behind`: the text behind the bar, the end of `bar`; the bar is read from what stands before it.
+Outcome Decoder::State::message_behind_bar(std::string_view bar, std::string_view behind,
+                                           Prefixes& prefixes, const RawLine& raw,
+                                           std::span<const std::uint64_t> lines,
                                            const Envelope* envelope) {
-  return message(text, prefixes, raw, lines, envelope);
+  RawLine line = raw;
+  line.bar = bar.substr(0, static_cast<std::size_t>(behind.data() - bar.data()));
+  return message(behind, prefixes, line, lines, envelope);
 }
 
 Decoder::Decoder(Options options, Sink sink, WordingReader* wording)

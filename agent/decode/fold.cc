@@ -139,6 +139,7 @@ void Folder::begin(const Message& message, Shape shape, Kind kind) {
   fold.record = message.record;
   fold.text.assign(message.record.text);
   fold.host.assign(message.record.speaker.host);
+  fold.bar.assign(message.record.bar);
   fold.stack.clear();
   fold.source.clear();
   fold.details.clear();
@@ -370,6 +371,7 @@ void Folder::emit(Fold& fold) {
   fold.record.lines = fold.lines;
   fold.record.stack = fold.stack;
   fold.record.details = fold.details;
+  fold.record.bar = fold.bar;
   fold.record.folded = fold.lines.size() > 1;
   sink_(fold.record);
 }

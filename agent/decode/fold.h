@@ -68,7 +68,7 @@ class Folder {
     Kind kind = Kind::held;
     Phase phase = Phase::frames;
     Record record;
-    std::string text, host, stack;
+    std::string text, host, stack, bar;
     std::string source;   ///< last source line of a traceback
     std::string details;  ///< lines below the text
     std::vector<std::uint64_t> lines;

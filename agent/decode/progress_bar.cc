@@ -227,6 +227,46 @@ bool redraws(std::string_view newer, std::string_view older) {
   return begin_alike(newer, older);
 }
 
+BarLine read_bar_line(std::string_view line, std::string_view before) {
+  constexpr std::size_t kTextBytes = 2;  // less is the rest of a drawing
+  BarLine found;
+  found.text = line;
+  const auto note = [&found](const Bar& bar) {
+    found.done = bar.done;
+    found.total = bar.total;
+  };
+  const auto older = before.empty() ? std::nullopt : find_bar(before);
+  auto bar = find_bar(line);
+  if (!bar) {  // it was overwritten
+    if (older) note(*older);
+    if (older && older->done) found.bar = before;
+    return found;
+  }
+  while (bar->behind.size() >= kTextBytes) {
+    const auto next = find_bar(bar->behind);
+    if (!next) break;
+    if (!is_description(bar->behind.substr(0, next->begin))) {
+      found.text_between = true;
+      break;
+    }
+    found.text = bar->behind;
+    bar = next;
+    ++found.redrawn;
+  }
+  note(*bar);
+  const bool cut = !bar->done && bar->percent && older && older->total;
+  if (cut) {
+    found.done = count_of_percent(*bar->percent, *older->total);
+    found.total = older->total;
+  }
+  if (bar->behind.size() < kTextBytes) return found;
+  const auto drawn = static_cast<std::size_t>(bar->behind.data() - found.text.data());
+  found.bar = cut ? before : found.text.substr(0, drawn);
+  found.text = bar->behind;
+  found.behind = true;
+  return found;
+}
+
 std::optional<std::int64_t> count_of_percent(int percent, std::int64_t total) {
   constexpr std::int64_t kTotalMax = 1'000'000;
   if (total <= 0 || total > kTotalMax) return std::nullopt;

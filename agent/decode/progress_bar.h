@@ -30,6 +30,18 @@ bool is_description(std::string_view front);
 /// text.
 bool redraws(std::string_view newer, std::string_view older);
 
+/// The bars of a line, and what stands behind the last of them.
+struct BarLine {
+  std::optional<std::int64_t> done, total;
+  std::string_view text;      ///< what others printed behind the bars; else the last bar
+  bool behind = false;        ///< others printed it
+  std::string_view bar;       ///< what shows the count, if that is not `text`
+  std::uint32_t redrawn = 0;  ///< bars that stand before the last one
+  bool text_between = false;  ///< others printed between two bars; the line was read so far
+};
+/// `before`: what the line showed before `line` was drawn over it; empty if nothing.
+BarLine read_bar_line(std::string_view line, std::string_view before);
+
 /// The count behind a percentage, if only one count of `total` is printed with it.
 std::optional<std::int64_t> count_of_percent(int percent, std::int64_t total);
 

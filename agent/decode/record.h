@@ -40,6 +40,7 @@ struct Record {
   std::uint32_t updates = 0;             ///< CR updates folded into this line
   /// Count and total of the progress bar on this line, even if `text` is the text behind the bar.
   std::optional<std::int64_t> progress, progress_total;
+  std::string_view bar;      ///< the bar on this line, as drawn, if `text` is none; else empty
   std::string_view stack;    ///< functions of a Python traceback (agent/decode/stack.h); else empty
   std::string_view details;  ///< of a folded record: the lines below `text`, their beginning
   Outline outline;           ///< outline of `text`, if it is part of one line; else none

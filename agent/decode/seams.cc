@@ -134,7 +134,8 @@ std::size_t traceback_seam(std::string_view text) {
   return is_attached(text, at) ? at : kNoSeam;
 }
 
-/// The bars of a line that stand behind text which is no description of theirs.
+/// The bars of a line that stand behind text which is no description of theirs, and the tags behind
+/// bars: the process that drew a bar prints none in the middle of its line.
 void bar_seams(std::string_view text, std::vector<std::size_t>& seams) {
   constexpr std::size_t kBarsMax = 256;
   std::size_t from = 0;
@@ -145,6 +146,8 @@ void bar_seams(std::string_view text, std::vector<std::size_t>& seams) {
     if (n > 0 && front.size() >= kFrontMin && !is_description(front))
       seams.push_back(from + bar->begin);
     if (bar->behind.empty()) return;
+    if (begins_with_tag(bar->behind))
+      seams.push_back(static_cast<std::size_t>(bar->behind.data() - text.data()));
     from = static_cast<std::size_t>(bar->behind.data() - text.data());
   }
 }
@@ -162,6 +165,12 @@ std::size_t seam_at(std::string_view text, std::size_t colon) {
     at = program_begin(text, colon);
   }
   return at != kNoSeam && is_attached(text, at) ? at : kNoSeam;
+}
+
+bool begins_with_tag(std::string_view text) {
+  if (text.empty() || text.front() != '[') return false;
+  const std::size_t colon = text.substr(0, kSeamColumn).find(':');
+  return colon != kNoSeam && tag_begin(text, colon) == 0;
 }
 
 std::size_t report_seam(std::string_view text) {

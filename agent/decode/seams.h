@@ -22,6 +22,9 @@ inline constexpr std::size_t kSeamColumn = 24;
 /// none.
 std::size_t seam_at(std::string_view text, std::size_t colon);
 
+/// True if the text begins with the tag of a rank, `[rank3]:`, `[1,3]<stderr>:`.
+bool begins_with_tag(std::string_view text);
+
 /// The first seam at which a program reports an error, `srun: error: `; npos: none. Nothing marks
 /// such a seam beforehand, so it is looked for in lines that tell of an error.
 std::size_t report_seam(std::string_view text);

@@ -225,6 +225,16 @@ std::optional<IterationLearner::Learned> IterationLearner::contest(std::size_t p
   return Learned{{counter.value, total}, counters.epoch};
 }
 
+/// What the first line of a template speaks of holds for all of its lines.
+void IterationLearner::note_company(Watched& watched, std::string_view line,
+                                    std::optional<BarKind> bar) {
+  if (watched.seen > 0) return;
+  watched.company = company_of(line);
+  if (!bar) return;
+  watched.company.preparation = bar == BarKind::preparation;
+  watched.company.evaluation = bar == BarKind::evaluation;
+}
+
 std::optional<IterationLearner::Learned> IterationLearner::observe(LocalTemplateId id,
                                                                    std::string_view message,
                                                                    const Moment& now, bool drawn) {
@@ -245,13 +255,7 @@ std::optional<IterationLearner::Learned> IterationLearner::observe(LocalTemplate
   }
   if (!place) return std::nullopt;
   Watched& watched = watched_[*place];
-  if (watched.seen == 0) {
-    watched.company = company_of(message);
-    if (counters.bar) {
-      watched.company.preparation = counters.bar_kind == BarKind::preparation;
-      watched.company.evaluation = counters.bar_kind == BarKind::evaluation;
-    }
-  }
+  note_company(watched, message, counters.bar ? std::optional(counters.bar_kind) : std::nullopt);
   if (counters.size == 0) {
     ++watched.seen;
     return std::nullopt;
@@ -260,18 +264,26 @@ std::optional<IterationLearner::Learned> IterationLearner::observe(LocalTemplate
 }
 
 std::optional<IterationLearner::Learned> IterationLearner::observe_bar(const Progress& bar,
+                                                                       std::string_view drawn,
                                                                        const Moment& now,
                                                                        bool in_training) {
-  const auto place = watch(id_of_bar(bar.total.value_or(0), BarKind::training), true);
-  if (!place) return std::nullopt;
   Counters counters;
+  find_counters(drawn, counters);
+  const BarKind kind = counters.bar ? counters.bar_kind : BarKind::other;
+  const auto place = watch(id_of_bar(bar.total.value_or(0), kind), true);
+  if (!place) return std::nullopt;
+  note_company(watched_[*place], drawn, kind);
+  const auto epoch = counters.epoch;
+  counters = {};
   counters.size = 1;
   counters.bar = 0;
+  counters.epoch = epoch;
   counters.items[0] = {.value = bar.number,
                        .total = bar.total.value_or(0),
                        .unit = Unit::iteration,
                        .sign = Sign::bar};
-  return contest(*place, counters, now, in_training);
+  const bool plain = kind == BarKind::training || kind == BarKind::other;
+  return contest(*place, counters, now, kind == BarKind::training || (in_training && plain));
 }
 
 }  // namespace l4::segment

@@ -51,9 +51,11 @@ class IterationLearner {
   /// read whatever its template.
   std::optional<Learned> observe(LocalTemplateId id, std::string_view message, const Moment& now,
                                  bool drawn = false);
-  /// The same for a bar that the decoder removed, because text was printed on its line.
-  /// `in_training`: such a bar is believed at once.
-  std::optional<Learned> observe_bar(const Progress& bar, const Moment& now, bool in_training);
+  /// The same for a bar that the decoder removed, because text was printed on its line. `drawn`: as
+  /// it stood there; its words and the unit of its rate tell its kind. `in_training`: such a bar is
+  /// believed at once, unless it counts something else.
+  std::optional<Learned> observe_bar(const Progress& bar, std::string_view drawn, const Moment& now,
+                                     bool in_training);
 
   /// Increases whenever another counter becomes the marker; 0 while there is none.
   std::uint32_t changes() const { return changes_; }
@@ -93,6 +95,7 @@ class IterationLearner {
   };
 
   std::optional<std::size_t> watch(LocalTemplateId id, bool urgent = false);
+  static void note_company(Watched& watched, std::string_view line, std::optional<BarKind> bar);
   std::optional<Learned> contest(std::size_t place, const Counters& counters, const Moment& now,
                                  bool trusted);
   void count(Watched& watched, std::size_t index, const Counters& counters, const Moment& now);

@@ -60,14 +60,14 @@ std::optional<IterationMark> Segmenter::learned_mark(const decode::Record& recor
   const IterationLearner::Moment now{record.lines.front(), record.time};
   bool beside = false;
   std::optional<IterationLearner::Learned> learned;
-  if (record.progress && record.progress_total &&
-      record.text.find("%|") == std::string_view::npos) {  // the text is no bar
-    learned = learner_.observe_bar({*record.progress, record.progress_total}, now,
+  if (record.progress && !record.bar.empty()) {
+    learned = learner_.observe_bar({*record.progress, record.progress_total}, record.bar, now,
                                    stage_ == Stage::training);
     beside = learned.has_value();
   }
   const std::uint32_t changes = learner_.changes();
-  if (auto of_text = learner_.observe(id, record.text, now, record.progress.has_value());
+  const bool drawn = record.progress && record.bar.empty();
+  if (auto of_text = learner_.observe(id, record.text, now, drawn);
       of_text && (!learned || learner_.changes() != changes)) {
     learned = of_text;
     beside = false;
@@ -176,6 +176,10 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
                     std::optional<IterationMark> mark, Stage stack_stage, bool silent) {
   if (mark && marks_counted_ && !mark->counted) forget_counted();
   if (mark && !mark->counted && contradicts(*mark, id, mark->rule)) mark.reset();
+  if (mark && mark->beside) {
+    complete_before(record, *mark);
+    mark.reset();
+  }
   // A start-up line after the first iteration begins no stage: training also sets up libraries and
   // reads data.
   const Stage stage = stack_stage != Stage::unknown ? stack_stage : traits.role.stage;
@@ -193,19 +197,11 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
     stage_ = stage;
   }
   if (mark) {
-    has_marker_ = true;
-    marks_counted_ = mark->counted;
-    ++marks_;
-    if (!marker_template_ && !mark->beside) {
+    if (!marker_template_) {
       marker_template_ = id;
       marker_rule_ = mark->rule;
     }
-    if (starts || (is_startup(stage_) || stage_ == Stage::unknown)) stage_ = Stage::training;
-    open_.iteration = Iteration{mark->iteration};
-    open_.counted = mark->counted;
-    open_.before = mark->before;
-    open_.numbering = mark->numbering;
-    open_.reach = mark->reach;
+    enter(*mark, starts);
   }
   if (open_.events.empty()) open_.stage = stage_;
   append(record, id, traits, silent);
@@ -215,14 +211,40 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
     open_.stage_after = stage_;
     close(wire::Boundary::none);
   }
-  if (mark && mark->boundary == wire::Boundary::completed) {
-    if (completed_ && mark->iteration > completed_->value())
-      stride_ = mark->iteration - completed_->value();
-    completed_ = Iteration{mark->iteration};
-    open_.stage = Stage::training;
-    close(wire::Boundary::completed);
-    stage_ = Stage::training;
+  if (mark && mark->boundary == wire::Boundary::completed) complete(mark->iteration);
+}
+
+/// The open segment belongs to the mark's iteration.
+void Segmenter::enter(const IterationMark& mark, bool starts) {
+  has_marker_ = true;
+  marks_counted_ = mark.counted;
+  ++marks_;
+  if (starts || is_startup(stage_) || stage_ == Stage::unknown) stage_ = Stage::training;
+  open_.iteration = Iteration{mark.iteration};
+  open_.counted = mark.counted;
+  open_.before = mark.before;
+  open_.numbering = mark.numbering;
+  open_.reach = mark.reach;
+}
+
+void Segmenter::complete(std::int64_t iteration) {
+  if (completed_ && iteration > completed_->value()) stride_ = iteration - completed_->value();
+  completed_ = Iteration{iteration};
+  open_.stage = Stage::training;
+  close(wire::Boundary::completed);
+  stage_ = Stage::training;
+}
+
+/// A bar completed the iteration, and the record was printed behind it: what came before belongs to
+/// the iteration, the record to the next one. When the bar was drawn is not known.
+void Segmenter::complete_before(const decode::Record& record, const IterationMark& mark) {
+  enter(mark, false);
+  if (open_.events.empty()) {
+    const std::uint64_t line = record.lines.front() - 1;
+    open_.lines = {line, line};
+    open_.bytes = {record.bytes.from, record.bytes.from};
   }
+  complete(mark.iteration);
 }
 
 bool Segmenter::is_full(const Share& share, std::size_t size) const {
@@ -344,7 +366,7 @@ void Segmenter::add_timers(const decode::Record& record, const TemplateTraits& t
 }
 
 void Segmenter::close(wire::Boundary boundary) {
-  if (!open_.events.empty()) {
+  if (!open_.events.empty() || boundary == wire::Boundary::completed) {
     // Records after the last completed iteration belong to the next one.
     if (!open_.iteration && completed_ && stride_ > 0) {
       open_.iteration = Iteration{completed_->value() + stride_};

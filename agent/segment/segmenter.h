@@ -120,6 +120,9 @@ class Segmenter {
   void append(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits,
               bool silent);
   void forget_counted();
+  void enter(const IterationMark& mark, bool starts);
+  void complete(std::int64_t iteration);
+  void complete_before(const decode::Record& record, const IterationMark& mark);
   void add_parameters(const decode::Record& record, LocalTemplateId id);
   void add_timers(const decode::Record& record, const TemplateTraits& traits);
   wire::EventCount& event_of(LocalTemplateId id);

@@ -11,14 +11,14 @@
 namespace l4::decode::test {
 
 struct Kept {
-  std::string text, host;
+  std::string text, host, bar;
   std::optional<TimeMs> time;
   Level level = Level::unknown;
   std::optional<int> rank, local_rank;
   std::vector<std::uint64_t> lines;
   wire::ByteRange bytes;
   std::uint32_t updates = 0;
-  std::optional<std::int64_t> progress;
+  std::optional<std::int64_t> progress, progress_total;
   bool folded = false;
   bool operator==(const Kept&) const = default;
 };
@@ -27,6 +27,7 @@ inline Kept keep(const Record& record) {
   Kept kept;
   kept.text = record.text;
   kept.host = record.speaker.host;
+  kept.bar = record.bar;
   kept.time = record.time;
   kept.level = record.level;
   if (record.speaker.rank) kept.rank = record.speaker.rank->value();
@@ -35,6 +36,7 @@ inline Kept keep(const Record& record) {
   kept.bytes = record.bytes;
   kept.updates = record.updates;
   kept.progress = record.progress;
+  kept.progress_total = record.progress_total;
   kept.folded = record.folded;
   return kept;
 }

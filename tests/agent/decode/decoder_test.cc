@@ -268,7 +268,26 @@ TEST_CASE("decoder: a bar's count goes with the text that was printed over it or
     CHECK(decoded.records[1].text == "RuntimeError: no memory");
     CHECK(decoded.records[1].progress.value_or(0) >= 30);
     CHECK(decoded.records[1].level == Level::error);
+    CHECK(decoded.records[1].bar.find("30/90") != std::string_view::npos);
   }
+  const Decoded tagged =
+      test::decode_text(bar.substr(1) + "[rank1]:[W609 x.cpp:1400] Warning: unused\n" + bar +
+                        "\r[rank1]: done\n[1,0]<stderr>:" + bar.substr(1) + "no memory\n");
+  REQUIRE(tagged.records.size() == 4);
+  CHECK(tagged.records[0].progress == 30);
+  CHECK(tagged.records[1].rank == 1);
+  CHECK_FALSE(tagged.records[1].progress);
+  CHECK(tagged.records[2].rank == 1);
+  CHECK_FALSE(tagged.records[2].progress);
+  CHECK(tagged.records[3].rank == 0);
+  CHECK(tagged.records[3].progress == 30);
+  const Decoded open =
+      test::decode_text("Fit: 12it [00:30,  1.00s/it]RuntimeError: no memory\nready\n");
+  REQUIRE(open.records.size() == 2);
+  CHECK(open.records[0].progress == 12);
+  CHECK_FALSE(open.records[0].progress_total);
+  CHECK(open.records[0].bar == "Fit: 12it [00:30,  1.00s/it]");
+  CHECK(open.records[1].bar.empty());
 }
 
 TEST_CASE("decoder: an endless line runs in constant memory and is counted") {

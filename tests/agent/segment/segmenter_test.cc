@@ -29,6 +29,28 @@ class Feed {
 
   LocalTemplateId line(const std::string& text, std::optional<std::int64_t> ms = std::nullopt,
                        Level level = Level::info) {
+    return add({}, text, ms, level);
+  }
+  /// A text behind a bar, as the decoder gives it.
+  void behind(std::string_view bar, std::int64_t done, std::int64_t total, const std::string& text,
+              std::int64_t ms) {
+    decode::Record record;
+    record.bar = bar;
+    record.progress = done;
+    if (total > 0) record.progress_total = total;
+    add(record, text, ms, Level::unknown);
+  }
+  void finish() { segmenter_.finish(); }
+  Segmenter& segmenter() { return segmenter_; }
+  std::uint64_t lines() const { return line_; }
+  std::uint64_t bytes() const { return bytes_; }
+  std::optional<LocalTemplateId> marker() const { return segmenter_.marker(); }
+
+  std::vector<wire::Segment> segments;
+
+ private:
+  LocalTemplateId add(decode::Record record, const std::string& text,
+                      std::optional<std::int64_t> ms, Level level) {
     const LocalTemplateId id = miner_.learn(text).id;
     if (id.value() >= traits_.size()) traits_.resize(id.value() + 1);
     TemplateTraits& traits = traits_[id.value()];
@@ -41,7 +63,6 @@ class Feed {
     }
     traits.level = std::max(traits.level, level);
     ++line_;
-    decode::Record record;
     record.text = text;
     record.level = level;
     if (ms) record.time = TimeMs{Millis{*ms}};
@@ -51,15 +72,7 @@ class Feed {
     segmenter_.add(record, id, traits);
     return id;
   }
-  void finish() { segmenter_.finish(); }
-  Segmenter& segmenter() { return segmenter_; }
-  std::uint64_t lines() const { return line_; }
-  std::uint64_t bytes() const { return bytes_; }
-  std::optional<LocalTemplateId> marker() const { return segmenter_.marker(); }
 
-  std::vector<wire::Segment> segments;
-
- private:
   drain::TemplateMiner miner_;
   std::vector<TemplateTraits> traits_;
   std::uint64_t line_ = 0, bytes_ = 0;
@@ -292,6 +305,50 @@ TEST_CASE("every record is in exactly one segment") {
     CHECK(next_byte == feed.bytes());
     CHECK(counted == said);
   }
+}
+
+struct BarRow {
+  const char* bar;
+  std::int64_t done, total;
+  bool training;
+};
+
+TEST_CASE("kind: what was printed behind a bar comes after the iteration that the bar shows") {
+  for (const BarRow& row : {
+           BarRow{" 33%|###   | 30/90 [00:30<01:00,  1.00s/it]", 30, 90, true},
+           BarRow{"Epoch 17:  81% 6080/7499 [54:22<12:41,  1.86it/s, loss=1.6]", 6080, 7499, true},
+           BarRow{"Training: 412it [03:01,  2.27it/s]", 412, 0, true},
+           BarRow{"Loading shards:  50%|##  | 2/4 [00:30<00:30, 15.00s/it]", 2, 4, false},
+           BarRow{"model.bin:  40%|##  | 40/99 [00:30<00:30, 1.3MB/s]", 40, 99, false},
+           BarRow{"Evaluating:  50%|##  | 20/40 [00:30<00:30,  1.5s/it]", 20, 40, false},
+       }) {
+    CAPTURE(row.bar);
+    Feed feed;
+    feed.line("what stands before", 0);
+    feed.behind(row.bar, row.done, row.total, "Memory access fault by GPU node-3", 5000);
+    feed.finish();
+    const auto marked = std::ranges::find(feed.segments, kCompleted, &wire::Segment::boundary);
+    REQUIRE((marked != feed.segments.end()) == row.training);
+    const wire::Segment& last = feed.segments.back();
+    CHECK(last.lines == wire::LineRange{2, 2});
+    if (!row.training) continue;
+    CHECK(marked->iteration == Iteration{row.done});
+    CHECK(marked->lines == wire::LineRange{1, 1});
+    CHECK(marked->end == TimeMs{Millis{0}});
+    CHECK(last.boundary == wire::Boundary::none);
+    CHECK_FALSE(feed.marker());  // the line of the text is no marker
+  }
+}
+
+TEST_CASE("a bar on the first line has completed its iteration before the text behind it") {
+  Feed feed;
+  feed.behind(" 33%|###   | 30/90 [00:30<01:00,  1.00s/it]", 30, 90, "RuntimeError: no", 5000);
+  feed.finish();
+  REQUIRE(feed.segments.size() == 2);
+  CHECK(feed.segments[0].events.empty());
+  CHECK(feed.segments[0].iteration == Iteration{30});
+  CHECK(feed.segments[0].boundary == kCompleted);
+  CHECK(feed.segments[1].lines == wire::LineRange{1, 1});
 }
 
 TEST_CASE("finishing twice or with nothing gives nothing") {
