@@ -75,17 +75,11 @@ constexpr auto kNotice = std::to_array<std::string_view>({
 
 /// Phrases of a program that continues in spite of a problem.
 constexpr auto kGoesOn = std::to_array<std::string_view>({
-    "instead",
-    "fall back",
-    "falling back",
-    "fallback",
-    "falls back",
-    "will proceed",
-    "proceeding",
-    "ignoring",
-    "ignored",
-    "continuing",
-    "going on without",
+    "instead",          "fall back",     "falling back", "fallback",        "falls back",
+    "will proceed",     "proceeding",    "ignoring",     "ignored",         "continuing",
+    "going on without", "retrying",      "will retry",   "will be retried", "retry in",
+    "next try",         "next attempt",  "trying again", "will try again",  "reconnecting",
+    "retries left",     "attempts left",
 });
 
 /// First letters of phrases: most words of a line begin with another letter.
@@ -199,6 +193,16 @@ Severity by_words(std::string_view text) {
   return worst;
 }
 
+/// At the begin, or behind a prefix: "[rank0]: ", "ERROR:", "worker> ".
+bool is_at_front(std::string_view text, std::size_t at) {
+  constexpr std::size_t kFront = 80;
+  constexpr std::string_view kEnds = ":]>-";
+  if (at == 0) return true;
+  if (at > kFront) return false;
+  const char before = text[at - 1];
+  return (before == ' ' && at > 1 && kEnds.contains(text[at - 2])) || before == ':';
+}
+
 }  // namespace
 
 Severity severity_of(std::string_view text, Level level) {
@@ -206,8 +210,7 @@ Severity severity_of(std::string_view text, Level level) {
   if (level == Level::fatal) return Severity::fatal;
   if (level == Level::unknown && is_code(text)) return Severity::none;
   Severity words = find_exception(text).empty() ? by_words(text) : Severity::fatal;
-  if (level != Level::error && words > Severity::notice &&
-      (goes_on(text) || is_python_warning(text)))
+  if (words > Severity::notice && (goes_on(text) || is_python_warning(text)))
     words = Severity::notice;
   switch (level) {
     case Level::error:
@@ -224,14 +227,20 @@ Severity severity_of(std::string_view text, Level level) {
 }
 
 bool says_at_front(std::string_view text) {
-  constexpr std::string_view kTraceback = "Traceback (most recent call last)";
-  constexpr std::size_t kFront = 80;
-  if (text.starts_with(kTraceback)) return true;
+  return !exception_kind(text).empty();
+}
+
+std::string_view exception_kind(std::string_view text) {
+  constexpr int kWords = 3;  // of the message
+  if (is_at_front(text, text.find(kTracebackHead))) return kTracebackHead;
   const std::string_view name = find_exception(text);
-  if (name.empty()) return false;
+  if (name.empty()) return {};
   const auto at = static_cast<std::size_t>(name.data() - text.data());
-  return at == 0 || (at <= kFront && text[at - 1] == ' ' &&
-                     std::string_view(":]>-").find(text[at - 2]) != std::string_view::npos);
+  if (!is_at_front(text, at)) return {};
+  std::size_t end = at + name.size();
+  for (int words = 0; words <= kWords && end != std::string_view::npos; ++words)
+    end = text.find(' ', end + 1);
+  return text.substr(at, end == std::string_view::npos ? end : end - at);
 }
 
 }  // namespace l4::detect

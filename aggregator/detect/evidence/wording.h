@@ -27,4 +27,10 @@ Severity severity_of(std::string_view text, Level level);
 /// The text has the form of an exception: its name comes first, or behind a short prefix.
 bool says_at_front(std::string_view text);
 
+inline constexpr std::string_view kTracebackHead = "Traceback (most recent call last)";
+
+/// The kind of the exception that a text has the form of: its name and the first words of its
+/// message; kTracebackHead if only that is there. Empty for other texts.
+std::string_view exception_kind(std::string_view text);
+
 }  // namespace l4::detect

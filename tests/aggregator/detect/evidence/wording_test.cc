@@ -68,6 +68,30 @@ TEST_CASE("who goes on, and a command of a script that ended, are no failure") {
   CHECK(severity_of("FATAL: no such module", Level::unknown) == Severity::fatal);
 }
 
+TEST_CASE("kind: who tries again has not given up, even at error level") {
+  for (const char* text :
+       {"upload to bucket failed: ConnectionResetError: peer closed it, retrying in <*> s",
+        "TimeoutError while reading shard <*> will retry (attempt <*> of <*>",
+        "requests.exceptions.ConnectionError: tracker is down, next attempt in <*> seconds",
+        "metrics server refused the batch: OSError: [Errno <*>] trying again"}) {
+    CAPTURE(text);
+    CHECK(severity_of(text, Level::error) == Severity::failure);
+    CHECK(severity_of(text, Level::unknown) == Severity::notice);
+  }
+  CHECK(severity_of("MaxRetryError: Max retries exceeded", Level::error) == Severity::fatal);
+}
+
+TEST_CASE("the kind of an exception is its name and how its message begins") {
+  CHECK(exception_kind("ValueError: step <*> - no answer in: <think> one") ==
+        exception_kind("[rank3]: ValueError: step <*> - no answer in: some other text"));
+  CHECK(exception_kind("KeyError: 'a'") != exception_kind("KeyError: 'b'"));
+  CHECK(exception_kind("ERROR:Traceback (most recent call last):") == kTracebackHead);
+  CHECK(exception_kind("Traceback (most recent call last):") == kTracebackHead);
+  CHECK(exception_kind("worker> KeyError: 'a'") == "KeyError: 'a'");
+  CHECK(exception_kind("it ended with a KeyError: 'a'").empty());
+  CHECK(exception_kind("loss 1.2").empty());
+}
+
 TEST_CASE("case does not matter") {
   for (const char* text : {"FATAL: giving up", "fatal: giving up", "Fatal: giving up"})
     CHECK(severity_of(text, Level::unknown) == Severity::fatal);
