@@ -16,8 +16,6 @@ namespace {
 using detect::EventHint;
 using detect::Severity;
 
-constexpr std::string_view kHeadAlone = "Traceback (most recent call last):";
-
 Severity severity_of(Level level) {
   switch (level) {
     case Level::fatal:
@@ -39,6 +37,13 @@ std::vector<wire::Parameter> distinct_parameters(const job::EventView& event) {
       if (values.size() < kParametersMax && std::ranges::find(values, value) == values.end())
         values.push_back(value);
   return values;
+}
+
+/// Nothing but the head of a traceback, and perhaps what stands before it on its line.
+bool is_head_alone(std::string_view text) {
+  if (text.ends_with(':')) text.remove_suffix(1);
+  return text.ends_with(detect::kTracebackHead) &&
+         detect::exception_kind(text) == detect::kTracebackHead;
 }
 
 /// Severity from the printed level alone. NCCL has no graver level than WARN.
@@ -125,7 +130,7 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
                           ? std::min(hint.severity, Severity::notice)
                           : std::max(hint.severity, severity_of(fault.severity));
     }
-    if (event.text == kHeadAlone) hint.consequence = true;  // the end of the line is missing
+    if (is_head_alone(event.text)) hint.consequence = true;  // the lines behind it are missing
     constexpr std::uint8_t kEcho = wire::kMarkTeardown | wire::kMarkAftermath;
     if ((event.marks & kEcho) != 0 && !hint.stop) hint.consequence = true;
     const bool tells = hint.severity >= Severity::failure && !hint.in_pool &&

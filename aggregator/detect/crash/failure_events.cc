@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "aggregator/detect/crash/caught.h"
 #include "aggregator/detect/crash/failure_order.h"
 #include "aggregator/detect/crash/free_text.h"
 #include "aggregator/detect/crash/precedence.h"
@@ -130,14 +131,6 @@ bool recurs(const job::JobView& view, const EventHint& hint, const job::Occurren
          (at.stats.last_line - at.stats.first_line) * 3 >= end;
 }
 
-/// The job went on after many of them: a program that catches its exceptions.
-bool changed_nothing(const job::EventView& event, const FailureEvent& found) {
-  constexpr std::uint64_t kTimes = 5;
-  std::uint64_t last = 0;
-  for (const std::uint32_t i : found.occurrences) last += event.at[i].stats.count;
-  return event.count >= last + kTimes && event.count >= 2 * last;
-}
-
 std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock& clock,
                                   const std::vector<std::optional<TimeMs>>& progress,
                                   const std::vector<bool>& free_text,
@@ -167,11 +160,21 @@ std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock&
     found.occurrences.resize(event.at.size());
     std::iota(found.occurrences.begin(), found.occurrences.end(), 0U);
   }
-  const bool seen_before = found.occurrences.size() < event.at.size();
-  if (seen_before && hint.ordinary && changed_nothing(event, found)) return std::nullopt;
-  if (seen_before && !(hint.known_fault && !hint.consequence && hint.severity == Severity::fatal))
-    return std::nullopt;
   return found;
+}
+
+std::uint64_t count_of(const job::JobView& view, const FailureEvent& event) {
+  std::uint64_t count = 0;
+  for (const std::uint32_t i : event.occurrences)
+    count += view.events[event.event].at[i].stats.count;
+  return count;
+}
+
+/// It was already there while iterations went on.
+bool was_survived(const job::JobView& view, const FailureEvent& event, const EventHint& hint) {
+  const bool seen_before = event.occurrences.size() < view.events[event.event].at.size();
+  return seen_before &&
+         !(hint.known_fault && !hint.consequence && hint.severity == Severity::fatal);
 }
 
 /// A known warning that a few streams print far more often than the others and than any healthy
@@ -206,12 +209,20 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
   const auto progress = progress_by_node(view, clock);
   const auto free_text = find_free_text(view, hints);
   const auto completed = completed_by_file(view);
+  Caught caught(view, hints);
+  std::vector<FailureEvent> judged;
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     if (!may_indicate(view.events[i], hints[i])) continue;
     auto event = judge(view, clock, progress, free_text, completed, i, hints[i]);
     if (!event) continue;
-    (event->severity >= Severity::failure ? found.events : quiet).push_back(std::move(*event));
+    caught.add(i, count_of(view, *event));
+    if (!was_survived(view, *event, hints[i])) judged.push_back(std::move(*event));
   }
+  std::erase_if(judged, [&](const FailureEvent& event) {
+    return clock.has_iterations() && caught.changed_nothing(event.event);
+  });
+  for (FailureEvent& event : judged)
+    (event.severity >= Severity::failure ? found.events : quiet).push_back(std::move(event));
   for (const FailureEvent& event : found.events) {
     if (event.severity == Severity::fatal) found.fatal = true;
     if (!event.first_time) continue;

@@ -168,6 +168,48 @@ TEST_CASE("kind: exceptions that a program catches again and again, known ones t
     }
 }
 
+TEST_CASE("kind: exceptions that a program catches again and again, each with a text of its own") {
+  struct Row {
+    const char* before;
+    const char* last;
+    bool excused;
+  };
+  for (const Row& row : {
+           Row{"ValueError: could not parse answer: I think that", "ValueError: no such answer",
+               false},
+           Row{"ValueError: could not parse: I think that",
+               "ValueError: could not parse: Wait, the", true},
+           Row{"worker: json.decoder.JSONDecodeError: Expecting value: line",
+               "worker: json.decoder.JSONDecodeError: Expecting value: column", true},
+           Row{"[reward] TimeoutError: judge did not answer for item",
+               "[reward] TimeoutError: judge did not ask", true},
+           Row{"KeyError: sample one", "Traceback (most recent call last):", true},
+           Row{"KeyError: sample one", "MemoryError: sample one", false},
+       }) {
+    CAPTURE(row.last);
+    for (const int times : {3, 12}) {
+      MadeJob job(2);
+      for (std::int64_t k = 1; k <= 30; ++k) {
+        for (int rank = 0; rank < 2; ++rank) job.iterate(rank, k, k * 1000);
+        if (k <= times)
+          job.say(1, {row.before + std::string(1, static_cast<char>('a' + k)), Level::error},
+                  k * 1000 + 100);
+      }
+      job.say(0, {row.last, Level::error}, 30'500);
+      const job::JobView view = job.view();
+      std::vector<EventHint> hints;
+      for (const job::EventView& event : view.events) {
+        EventHint hint;
+        hint.severity = severity_of(event.text, event.level);
+        hint.ordinary = true;
+        hints.push_back(hint);
+      }
+      const auto found = find_failure_events(view, job::make_clock(view), hints).events;
+      CHECK(found.empty() == (row.excused && times == 12));
+    }
+  }
+}
+
 TEST_CASE("last words without a time still count") {
   MadeJob job(4);
   job.iterate_all(1, 30);
