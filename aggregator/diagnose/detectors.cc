@@ -30,13 +30,25 @@ detect::hang::Options hang_options(const Attempt& attempt) {
   return hang;
 }
 
+/// Some line says that something failed or was waited for in vain.
+bool has_failure(const Findings& findings) {
+  return std::ranges::any_of(findings.failures.events, [&](const detect::FailureEvent& event) {
+    const detect::EventHint& hint = findings.hints.events[event.event];
+    return hint.waited ||
+           (event.severity >= detect::Severity::failure && (!hint.mild || hint.accuses_peer));
+  });
+}
+
 void detect_hang(const Attempt& attempt, Findings& findings) {
   findings.silence = detect::hang::find_silence(findings.view, findings.clock, attempt.now.time,
                                                 hang_options(attempt));
-  // Lines that are weeks younger than the last progress belong to another run or another clock.
+  if (attempt.now.known || !findings.silence.overdue) return;
+  // Only the logs themselves tell how long nothing was completed. Lines that are weeks younger than
+  // the last progress belong to another run or another clock.
   constexpr std::chrono::weeks kOneJob{4};
-  if (!attempt.now.known && findings.silence.stalled_for > kOneJob)
-    findings.silence.overdue = false;
+  const bool other_run = findings.silence.stalled_for > kOneJob;
+  const bool works = !has_failure(findings) && detect::hang::goes_on(findings.view, findings.clock);
+  findings.silence.overdue = !other_run && !works;
 }
 
 void detect_slow(const Attempt& /*attempt*/, Findings& findings) {

@@ -77,9 +77,10 @@ bool began_as_hang(const Findings& findings) {
       std::max(kWaitMin, Millis{static_cast<std::int64_t>(3.0 * findings.clock.gap_max_ms)});
   const auto waited = waited_for(findings);
   if (waited && *delay.first >= *waited * 8 / 10) return true;
-  if (*delay.first >= pause) return true;
   constexpr Millis kEchoWait{120'000};
-  if (longest_pause(findings) >= std::max(kEchoWait, pause)) return true;
+  // Behind its last iteration nothing was to come but the end of the job.
+  const bool stood = *delay.first >= pause || longest_pause(findings) >= std::max(kEchoWait, pause);
+  if (stood && !findings.endings.complete) return true;
   return waited && delay.last && *delay.last >= pause && *delay.last >= *waited * 8 / 10;
 }
 
@@ -159,9 +160,12 @@ bool ended_in_wait(const Findings& findings) {
 bool has_failed(const Findings& findings) {
   if (findings.failures.events.empty()) return false;
   if (findings.failures.fatal || findings.endings.badly) return true;
-  const bool failure = std::ranges::any_of(findings.failures.events, [](const FailureEvent& event) {
-    return event.severity >= Severity::failure;
-  });
+  const bool failure =
+      std::ranges::any_of(findings.failures.events, [&](const FailureEvent& event) {
+        const auto& hint = findings.hints.events[event.event];
+        return event.severity >= Severity::failure &&
+               (!hint.mild || hint.waited || hint.accuses_peer);
+      });
   // Something failed, but no process is said to have ended: only a stopped job makes it fatal.
   return failure && (findings.silence.overdue || ended_in_wait(findings));
 }

@@ -1,6 +1,7 @@
 #include "aggregator/detect/hang/silence.h"
 
 #include <algorithm>
+#include <map>
 
 #include "aggregator/job/clock.h"
 #include "aggregator/job/stream.h"
@@ -23,7 +24,40 @@ std::optional<TimeMs> newest_pause(const job::JobView& view) {
   return newest;
 }
 
+/// By log: last line with which any of its speakers completed an iteration; 0 without one.
+std::map<job::Log, std::uint64_t> completed_lines(const job::JobView& view) {
+  std::map<job::Log, std::uint64_t> logs;
+  for (const job::StreamView& stream : view.streams) {
+    std::uint64_t& line = logs[stream.log()];
+    if (stream.state->last_completed) line = std::max(line, stream.state->last_completed_line);
+  }
+  return logs;
+}
+
 }  // namespace
+
+bool goes_on(const job::JobView& view, const job::JobClock& clock) {
+  constexpr std::size_t kTicksMin = 4;
+  constexpr std::uint64_t kLinesMin = 100;
+  constexpr std::size_t kKindsMin = 8;
+  if (!clock.has_iterations()) return false;
+  if (!clock.counted && clock.ticks.size() < kTicksMin) return true;
+  const auto completed = completed_lines(view);
+  const auto behind = [&](std::uint32_t stream, std::uint64_t line) {
+    const std::uint64_t last = completed.at(view.streams[stream].log());
+    return last == 0 || line < last ? 0 : line - last;
+  };
+  std::uint64_t lines = 0;
+  for (std::uint32_t i = 0; i < view.streams.size(); ++i)
+    lines = std::max(lines, behind(i, view.streams[i].state->last_line));
+  if (lines < kLinesMin) return false;
+  const auto kinds = std::ranges::count_if(view.events, [&](const job::EventView& event) {
+    return std::ranges::any_of(event.at, [&](const job::Occurrence& at) {
+      return behind(at.stream, at.stats.last_line) > 0;
+    });
+  });
+  return static_cast<std::size_t>(kinds) >= kKindsMin;
+}
 
 Millis deadline_of(const job::JobClock& clock, const Options& options) {
   // Twice the largest gap of this job: a pause of a kind seen before (docs/DESIGN.md, "Hangs", with

@@ -48,6 +48,11 @@ struct Silence {
 Silence find_silence(const job::JobView& view, const job::JobClock& clock, TimeMs as_of,
                      const Options& options = {});
 
+/// What the logs alone cannot call a hang: a writer of iterations prints many lines of many kinds
+/// behind its last one (an evaluation, another run, a counter that is not read), or hardly any
+/// iteration was seen.
+bool goes_on(const job::JobView& view, const job::JobClock& clock);
+
 /// Longest ordinary silence of this job, from the durations of its iterations.
 Millis deadline_of(const job::JobClock& clock, const Options& options);
 

@@ -282,6 +282,45 @@ TEST_CASE("verdict: a hang behind the last iteration is one of the last save, of
   CHECK(report.verdict.iteration == Iteration{9});
 }
 
+TEST_CASE("verdict: kind 'failed at the end': a pause behind the last iteration is no hang") {
+  for (const char* text :
+       {"FileNotFoundError: converter/quantize is missing", "OSError: [Errno 28] No space left",
+        "RuntimeError: the exported graph does not match"})
+    for (const bool complete : {true, false}) {
+      CAPTURE(text);
+      MadeJob job(1);
+      for (int k = 1; k <= 9; ++k)
+        job.iterate(0, k, k * 1000).reach =
+            k < 9 || !complete ? wire::Reach::before : wire::Reach::total;
+      job.say(0, {text, Level::error}, 400'000);
+      const Report report = diagnose(job.state(), {}, {}).report;
+      CHECK(report.verdict.state == (complete ? State::crashed : State::hung));
+    }
+}
+
+TEST_CASE("verdict: kind 'harmless warning': what most jobs survive makes no hang of a silence") {
+  const auto library = faults::Library().with({fault("fresh", Level::warning, "could not find")});
+  for (const char* text :
+       {"could not find a saved state in ckpt/latest", "tracker could not find its cache",
+        "loader could not find the index, one is built"})
+    for (const bool at_work : {true, false}) {
+      CAPTURE(text);
+      MadeJob job(1);
+      job.iterate_all(1, 30);
+      job.say(0, {text, Level::warning}, 4'000'000);
+      std::string line = "reads";
+      for (int i = 0; at_work && i < 200; ++i) {
+        job.say(0, {line}, 4'001'000);
+        line = i % 20 == 0 ? "reads" : line + " more";
+      }
+      Options options;
+      options.library = &library;
+      const Report report = diagnose(job.state(), {}, options).report;
+      CHECK(report.verdict.state == (at_work ? State::unknown : State::hung));
+      CHECK(report.events.empty() == at_work);
+    }
+}
+
 TEST_CASE("verdict: kind 'lost peer': the last lines say that a peer is gone, and nobody more") {
   for (const char* line : {"Call to write failed : Connection reset by peer",
                            "socket closed by remote host", "broken pipe to rank 3"}) {

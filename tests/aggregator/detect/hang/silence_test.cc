@@ -125,5 +125,41 @@ TEST_CASE("a look before the last line is no silence") {
   CHECK_FALSE(silence.overdue);
 }
 
+/// Lines of as many words are of one kind.
+std::string words(int kind) {
+  std::string text = "found";
+  for (int i = 0; i < kind; ++i) text += " this";
+  return text;
+}
+
+TEST_CASE("kind: a writer that prints many kinds of lines behind its last iteration is at work") {
+  struct Row {
+    int lines, kinds;
+    bool works;
+  };
+  for (const Row& row : {Row{120, 12, true},     // an evaluation, a second program in the same file
+                         Row{1000, 30, true},    // a counter that is not read any more
+                         Row{1000, 3, false},    // a monitor that says the same every minute
+                         Row{20, 12, false}}) {  // some last words
+    CAPTURE(row.lines);
+    CAPTURE(row.kinds);
+    MadeJob job(1);
+    job.iterate_all(1, 30);
+    for (int i = 0; i < row.lines; ++i) job.say(0, {words(i % row.kinds)}, 40'000 + i * 1000);
+    const job::JobView view = job.view();
+    CHECK(goes_on(view, job::make_clock(view)) == row.works);
+  }
+}
+
+TEST_CASE("kind: an excerpt with two or three iterations tells no pace") {
+  for (const int iterations : {2, 3, 8}) {
+    MadeJob job(1);
+    job.iterate_all(1, iterations);
+    job.say(0, {"collected garbage"}, 7'200'000);
+    const job::JobView view = job.view();
+    CHECK(goes_on(view, job::make_clock(view)) == (iterations < 4));
+  }
+}
+
 }  // namespace
 }  // namespace l4::detect::hang
