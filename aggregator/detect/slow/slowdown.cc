@@ -72,24 +72,44 @@ Split best_split(const Values& logs, const Options& options) {
   return best;
 }
 
-/// Ticks with a known time. Ticks before a large jump of the numbers belong to another run and are
-/// left out, if `enough` remain. Only the newest are used, since the search is quadratic.
+/// Ticks with a known time. A large jump of the numbers begins another run: the newest with
+/// `enough` ticks is looked at. Only the newest ticks are used, since the search is quadratic.
 std::vector<const job::ClockTick*> timed_ticks(const job::JobClock& clock, std::size_t enough) {
   constexpr std::size_t kTicksMax = 400;
   constexpr std::int64_t kJump = 256;  // strides
-  std::vector<const job::ClockTick*> ticks;
-  std::size_t jumped = 0;
+  std::vector<const job::ClockTick*> ticks, run;
+  const auto end_run = [&] {
+    if (run.size() >= enough) ticks = std::move(run);
+    run.clear();
+  };
   std::int64_t before = 0;
   for (const job::ClockTick& tick : clock.ticks) {
     const std::int64_t number = tick.iteration.value();
     if (number - std::exchange(before, number) > kJump * clock.stride)
-      jumped = ticks.size();  // the duration across the jump is unknown
+      end_run();  // the duration across the jump is unknown
     else if (tick.duration_ms > 0)
-      ticks.push_back(&tick);
+      run.push_back(&tick);
   }
-  std::size_t from = ticks.size() - jumped < enough ? 0 : jumped;
-  from = std::max(from, ticks.size() - std::min(ticks.size(), kTicksMax));
-  return {ticks.begin() + static_cast<std::ptrdiff_t>(from), ticks.end()};
+  end_run();
+  ticks.erase(ticks.begin(),
+              ticks.end() - static_cast<std::ptrdiff_t>(std::min(ticks.size(), kTicksMax)));
+  return ticks;
+}
+
+/// Where numbers are printed more rarely from some tick on, what comes between the lines (an
+/// evaluation, a checkpoint) is counted in, so durations before and behind it do not compare.
+bool prints_alike(const std::vector<const job::ClockTick*>& ticks, std::size_t from,
+                  std::size_t to) {
+  constexpr double kTimes = 1.5;
+  Values inside, outside;
+  for (std::size_t i = 1; i < ticks.size(); ++i) {
+    const auto step =
+        static_cast<double>(ticks[i]->iteration.value() - ticks[i - 1]->iteration.value());
+    (i >= from && i < to ? inside : outside).push_back(step);
+  }
+  if (inside.empty() || outside.empty()) return true;
+  const double ratio = median_of(std::move(inside)) / median_of(std::move(outside));
+  return ratio < kTimes && ratio > 1 / kTimes;
 }
 
 struct Phase {
@@ -217,6 +237,7 @@ Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
   if (!phase.found) phase = passing_phase(logs, options);
   found.ratio = std::exp(phase.after - phase.before);
   if (!phase.found || found.ratio > options.ratio_max) return found;
+  if (!prints_alike(ticks, phase.from, phase.to)) return found;
   if (!lasts(phase, ticks, options.lasting)) return found;
   found.found = true;
   found.first = ticks[phase.from]->iteration;

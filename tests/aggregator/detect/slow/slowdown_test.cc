@@ -164,6 +164,31 @@ TEST_CASE("iterations of another run, whose numbers are far away, are nothing to
   }
 }
 
+TEST_CASE("kind: numbers that are printed more rarely count in what comes between") {
+  for (const int stride : {2, 3, 10}) {
+    CAPTURE(stride);
+    MadeJob job(1);
+    std::int64_t now = 0;
+    std::int64_t k = 0;
+    for (int i = 0; i < 20; ++i) job.iterate(0, ++k, now += 10'000);
+    for (int i = 0; i < 10; ++i) job.iterate(0, k += stride, now += stride * 15'000);
+    const job::JobView view = job.view();
+    CHECK_FALSE(find_slowdown(view, job::make_clock(view)).found);
+  }
+}
+
+TEST_CASE("kind: another job's numbers behind a jump are not compared, however few") {
+  for (const int more : {3, 8, 30}) {
+    CAPTURE(more);
+    MadeJob job(1);
+    std::int64_t now = 0;
+    for (int k = 1; k <= 50; ++k) job.iterate(0, k, now += 25'000);
+    for (int k = 0; k < more; ++k) job.iterate(0, 31'000 + k, now += 106'000);
+    const job::JobView view = job.view();
+    CHECK_FALSE(find_slowdown(view, job::make_clock(view)).found);
+  }
+}
+
 TEST_CASE("the rank whose own work grew is named") {
   const Slowdown slow = find(run(
       100, [](int k) { return k < 61 ? 1000.0 : 2000.0; },
