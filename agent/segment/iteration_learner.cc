@@ -112,6 +112,7 @@ void IterationLearner::count(Watched& watched, std::size_t index, const Counters
   field.total = counter.total;
   field.unit = counter.unit;
   field.sign = counter.sign;
+  field.in_epoch = counter.in_epoch;
   field.name = counter.name;
 }
 
@@ -168,14 +169,32 @@ bool IterationLearner::beats_leader(const Field& field) const {
 }
 
 /// Several templates may print the marker's number, for example where its line has further fields
-/// at times.
-bool IterationLearner::continues_leader(const Counter& counter, Standing standing) const {
+/// at times ("eta: 1 day, 2:00" and "eta: 23:00"). Behind the end of an epoch it begins again.
+bool IterationLearner::continues_leader(const Counter& counter, const Counters& counters,
+                                        Standing standing) const {
   constexpr std::int64_t kAheadMax = 4;
   const Field& marker = leader();
-  const std::int64_t ahead = counter.value - marker.last;
-  return counter.name != 0 && counter.name == marker.name && counter.unit == marker.unit &&
+  const auto& epoch = watched_[leader_->watched].epoch;
+  const bool next_epoch = epoch && counters.epoch && *counters.epoch == *epoch + 1;
+  const std::int64_t ahead = next_epoch ? counter.value + std::max<std::int64_t>(marker.step, 1)
+                                        : counter.value - marker.last;
+  const bool named = counter.name != 0 || (counter.in_epoch && marker.in_epoch);
+  return named && counter.name == marker.name && counter.unit == marker.unit &&
          counter.total == marker.total && standing >= marker.standing && ahead > 0 &&
          ahead <= kAheadMax * std::max<std::int64_t>(marker.step, 1);
+}
+
+/// A bar at its former number: nothing was completed since. A program that gives up draws it again.
+bool IterationLearner::is_redrawn(const Counter& counter) const {
+  constexpr std::array kKinds{BarKind::training, BarKind::other, BarKind::evaluation,
+                              BarKind::preparation};
+  return std::ranges::any_of(kKinds, [&](BarKind kind) {
+    const std::uint8_t* place = places_.find(key_of(id_of_bar(counter.total, kind)));
+    if (place == nullptr || watched_[*place].seen == 0) return false;
+    return std::ranges::any_of(watched_[*place].fields, [&](const Field& field) {
+      return field.sign == Sign::bar && field.last == counter.value && field.total == counter.total;
+    });
+  });
 }
 
 void IterationLearner::lead(const Place& place, const Counters& counters) {
@@ -199,6 +218,8 @@ std::optional<IterationLearner::Learned> IterationLearner::contest(std::size_t p
                                                                    bool trusted) {
   Watched& watched = watched_[place];
   std::optional<std::size_t> marks;
+  redrawn_ = counters.bar && counters.items[*counters.bar].value > 0 &&
+             is_redrawn(counters.items[*counters.bar]);
   for (std::size_t i = 0; i < counters.size; ++i) {
     const Place here{place, i};
     count(watched, i, counters, now);
@@ -207,8 +228,9 @@ std::optional<IterationLearner::Learned> IterationLearner::contest(std::size_t p
     watched.counts = true;
     if (leader_ == here) {
       marks = i;
-    } else if (leader_ && !marks && continues_leader(counters.items[i], field.standing)) {
+    } else if (leader_ && !marks && continues_leader(counters.items[i], counters, field.standing)) {
       marks = i;
+      if (counters.epoch) watched_[leader_->watched].epoch = counters.epoch;
       leader().last = field.last;
       leader().last_line = field.last_line;
       leader().last_time = field.last_time;
@@ -219,7 +241,7 @@ std::optional<IterationLearner::Learned> IterationLearner::contest(std::size_t p
   }
   if (counters.epoch) watched.epoch = counters.epoch;
   ++watched.seen;
-  if (!marks) return std::nullopt;
+  if (!marks || (redrawn_ && *marks == *counters.bar)) return std::nullopt;
   const Counter& counter = counters.items[*marks];
   const auto total = counter.total > 0 ? std::optional(counter.total) : std::nullopt;
   return Learned{{counter.value, total}, counters.epoch};
@@ -238,6 +260,7 @@ void IterationLearner::note_company(Watched& watched, std::string_view line,
 std::optional<IterationLearner::Learned> IterationLearner::observe(LocalTemplateId id,
                                                                    std::string_view message,
                                                                    const Moment& now, bool drawn) {
+  if (!drawn) redrawn_ = false;
   std::optional<std::size_t> place;
   if (!drawn) {
     place = watch(id);

@@ -57,6 +57,8 @@ class IterationLearner {
   std::optional<Learned> observe_bar(const Progress& bar, std::string_view drawn, const Moment& now,
                                      bool in_training);
 
+  /// The last line held a bar at a number at which it had been drawn before.
+  bool redrawn() const { return redrawn_; }
   /// Increases whenever another counter becomes the marker; 0 while there is none.
   std::uint32_t changes() const { return changes_; }
   /// wire::MarkerGround bits of the marker.
@@ -76,6 +78,7 @@ class IterationLearner {
     std::uint8_t falls = 0;  ///< how often it began again, without an epoch that grew
     Unit unit = Unit::unknown;
     Sign sign = Sign::none;
+    bool in_epoch = false;
     Standing standing = Standing::none;
   };
   struct Watched {
@@ -103,7 +106,8 @@ class IterationLearner {
                  bool trusted) const;
   bool beats_leader(const Field& field) const;
   bool outlasts_leader(const Field& field) const;
-  bool continues_leader(const Counter& counter, Standing standing) const;
+  bool continues_leader(const Counter& counter, const Counters& counters, Standing standing) const;
+  bool is_redrawn(const Counter& counter) const;
   void lead(const Place& place, const Counters& counters);
   const Field& leader() const { return watched_[leader_->watched].fields[leader_->field]; }
   Field& leader() { return watched_[leader_->watched].fields[leader_->field]; }
@@ -114,6 +118,7 @@ class IterationLearner {
   std::uint32_t refused_ = 0;       ///< templates that found no room
   std::optional<Place> leader_;
   std::uint32_t changes_ = 0;
+  bool redrawn_ = false;
   std::uint8_t grounds_ = 0;
 };
 

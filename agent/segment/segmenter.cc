@@ -97,6 +97,7 @@ std::optional<IterationMark> Segmenter::mark_of(const decode::Record& record, Lo
   const bool bar = record.progress || rule != nullptr;
   if (bar || (!has_pack_marker_ && ordinary))
     if (const auto mark = learned_mark(record, id)) return mark;
+  if (bar && learner_.redrawn()) return std::nullopt;
   if (!has_number_ && traits.role.progress) {
     IterationMark mark{++ticks_, true};
     mark.numbering = numbering_;

@@ -269,7 +269,12 @@ void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequenc
   if (completed) {
     record.completed = true;
     if (segment.reach != wire::Reach::unknown) reach = segment.reach;
-    last_completed_line = segment.lines.last;
+    // A bar at 0 shows that training began, wherever it is drawn again.
+    const bool begins = segment.iteration->value() == 0;
+    if (!begins)
+      last_completed_line = segment.lines.last;
+    else if (!last_completed)
+      last_completed_line = segment.lines.first;
     if (!last_completed || *segment.iteration > *last_completed) {
       last_completed = segment.iteration;
       last_completed_time = segment.end;

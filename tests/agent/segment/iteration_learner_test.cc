@@ -337,6 +337,61 @@ TEST_CASE("kind: an inner counter that begins again in each epoch goes on") {
   }
 }
 
+TEST_CASE("kind: a marker whose line changes its words goes on, over epochs, too") {
+  using Form = std::function<std::string(int, int, bool)>;
+  for (const Form& form : {
+           Form([](int e, int i, bool late) {
+             return fmt::format("Epoch: [{}] [{:5}/5000] lr: 0.1 loss: 1.{} eta: {}", e, 100 * i, i,
+                                late ? "21:10:05" : "1 day, 3:10:05");
+           }),
+           Form([](int e, int i, bool late) {
+             return fmt::format("Epoch[{}][{}/5000]: loss 0.{}, {}", e, 100 * i, i,
+                                late ? "3 h left" : "2 days and 3 h left");
+           }),
+           Form([](int e, int i, bool late) {
+             return fmt::format("epoch {} ({}/5000) loss=1.{}{}", e, 100 * i, i,
+                                late ? "" : " (warming up)");
+           }),
+       }) {
+    std::vector<std::string> lines;
+    for (int e = 1; e <= 6; ++e)
+      for (int i = 0; i < 50; ++i) lines.push_back(form(e, i, e > 3 || (e == 3 && i > 20)));
+    CAPTURE(lines.front());
+    const Learned learned = learn(lines);
+    REQUIRE(learned.completed.size() >= 290);
+    CHECK(std::ranges::is_sorted(learned.completed));
+    CHECK(learned.printed_last == 4900);
+    CHECK(learned.numberings == 1);
+  }
+}
+
+TEST_CASE("kind: a bar that is drawn again with its number completes nothing") {
+  using Bar = std::function<std::string(int, const char*)>;
+  for (const Bar& bar : {
+           Bar([](int n, const char* took) {
+             return fmt::format("{:3}%|##        | {}/40 [{}<?, ?it/s]", n * 100 / 40, n, took);
+           }),
+           Bar([](int n, const char* took) {
+             return fmt::format("Training: {}%|█         | {}/40 [{}<09:00, 3.1s/it]", n * 100 / 40,
+                                n, took);
+           }),
+           Bar([](int n, const char* took) {
+             return fmt::format("epoch 1: {}%|▏    | {}/40 [{}<09:00, 3.1s/it, loss=2.1]",
+                                n * 100 / 40, n, took);
+           }),
+       }) {
+    std::vector<std::string> lines;
+    for (int i = 0; i <= 7; ++i) lines.push_back(bar(i, "00:10"));
+    CAPTURE(lines.front());
+    const auto before = learn(lines).completed;
+    REQUIRE(!before.empty());
+    CHECK(before.back() == 7);
+    lines.emplace_back("torch.OutOfMemoryError: out of memory");
+    lines.push_back(bar(7, "00:41"));
+    CHECK(learn(lines).completed == before);
+  }
+}
+
 TEST_CASE("a marker that takes over numbers anew") {
   std::vector<std::string> lines;
   for (int i = 1; i <= 30; ++i) lines.push_back(fmt::format("copied block {:3} of the set", i));

@@ -89,6 +89,23 @@ TEST_CASE("an iteration that was begun and not completed is started only") {
   CHECK(make_clock(view).first_incomplete == Iteration{8});
 }
 
+TEST_CASE("kind: a bar at 0 that is drawn again behind what failed is not its survivor") {
+  for (const bool drawn_before : {true, false}) {
+    MadeJob job(1);
+    job.say(0, {"reads the shards"}, 1000);
+    if (drawn_before) job.iterate(0, 0, 2000);
+    wire::Segment& segment = job.say(0, {"KeyError: 'labels'"}, 9000);
+    const std::uint64_t line = segment.events[0].first_line;
+    segment.lines.first = line - 1;  // a frame of its traceback
+    segment.lines.last = line + 40;
+    segment.iteration = Iteration{0};
+    segment.boundary = wire::Boundary::completed;
+    const JobView view = job.view();
+    CHECK(view.streams[0].state->last_completed == Iteration{0});
+    CHECK(view.streams[0].state->last_completed_line < line);
+  }
+}
+
 TEST_CASE("an iteration that is repeated after a restart does not turn the job back") {
   MadeJob job(1);
   for (const std::int64_t k : {8, 9, 10, 9, 10, 11}) job.iterate(0, k, 1000 * k);
