@@ -132,7 +132,7 @@ ALLOWED = {
         "common/base", "common/config", "common/http", "common/wire", "agent/discover",
         "aggregator/diagnose/report.h", "aggregator/serve", "tools/process", "tools/l4/terminal",
         "tools/l4/ask", "tools/l4/keyring", "tools/l4/replay"],
-    "tools/l4/commands/check": ["common/base", "common/http", "aggregator/serve",
+    "tools/l4/commands/check": ["common/base", "common/config", "common/http", "aggregator/serve",
                                 "tools/l4/terminal", "tools/l4/ask"],
     "tools/l4/commands/setup": COMMON + [
         "common/wire/zmq", "agent/daemon", "agent/segment", "agent/tail", "aggregator",

@@ -126,9 +126,7 @@ void read_silences(ConfigTable& alerts, AlerterOptions& options) {
 
 /// Without the setting: the page that was installed, where it is.
 void read_runbook(ConfigTable& alerts, AlerterOptions& options) {
-  const std::filesystem::path docs = find_docs_dir();
-  options.runbook = alerts.text_or(
-      "runbook", docs.empty() ? options.runbook : (docs / "ALERTS.md").lexically_normal().string());
+  options.runbook = alerts.text_or("runbook", manual_page("ALERTS.md"));
   if (options.runbook.empty() || options.runbook.contains('#'))
     alerts.refuse("runbook", "must be an address or a path; # and the heading are appended to it");
 }

@@ -44,4 +44,9 @@ std::filesystem::path find_docs_dir() {
   return find_shipped("share/doc/l4/docs", "docs", "ALERTS.md");
 }
 
+std::string manual_page(std::string_view name) {
+  const std::filesystem::path docs = find_docs_dir();
+  return ((docs.empty() ? "docs" : docs) / name).lexically_normal().string();
+}
+
 }  // namespace l4

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 namespace l4 {
 
@@ -15,6 +17,9 @@ std::filesystem::path find_config_dir();
 
 /// Folder that holds the pages of the manual; empty if none is found.
 std::filesystem::path find_docs_dir();
+
+/// A page of the manual as a person can open it: its path, or `docs/NAME` if it is not here.
+std::string manual_page(std::string_view name);
 
 /// Folder that holds the recorded job `crash-rank4/`; empty if none is found.
 std::filesystem::path find_samples_dir();

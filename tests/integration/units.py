@@ -185,6 +185,7 @@ def inside(root, stage):
     nodes = sorted(os.listdir(support.SAMPLE))
     command_blocks.logs(root / "later", nodes)
     (root / "var/log/training").mkdir()
+    (root / "run/systemd/system").mkdir(parents=True, exist_ok=True)  # this test is its systemd
     os.chroot(root)
     os.chdir("/")
     prefix = next(p for p in ("/usr/local", "/usr") if os.path.exists(f"{p}/bin/l4-agent"))

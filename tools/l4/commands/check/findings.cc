@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "aggregator/serve/phrases.h"
+#include "common/config/config_dir.h"
 
 namespace l4::commands::check {
 namespace {
@@ -36,6 +37,11 @@ bool has_wrong_clock(const ask::AgentRow& agent) {
 
 std::string ago(std::optional<TimeMs> time, TimeMs now) {
   return time ? serve::brief(std::max(now - *time, Millis{0})) : std::string("an unknown time");
+}
+
+/// Where a heading of the page on alerts can be read.
+std::string alerts_page(std::string_view heading) {
+  return fmt::format("{}#{}", manual_page("ALERTS.md"), heading);
 }
 
 /// "node-1, node-2 and 12 more"
@@ -71,7 +77,7 @@ void add_aggregator(const Site& site, std::vector<Remark>& to) {
   if (status.reasons.empty()) to.push_back({Mark::fine, "aggregator", about, ""});
   for (const std::string& reason : status.reasons)
     to.push_back({Mark::look, "aggregator", fmt::format("{}: {}", about, reason),
-                  "its log says more, and docs/ALERTS.md#l4degraded what to do"});
+                  "its log says more, and " + alerts_page("l4degraded") + " what to do"});
   if (status.disk_bytes && status.disk_free_bytes) {
     const std::int64_t least = std::min(kDiskFreeMin, *status.disk_bytes / 20);
     Remark disk{
@@ -92,7 +98,7 @@ void add_aggregator(const Site& site, std::vector<Remark>& to) {
         {Mark::look, "disk",
          fmt::format("the journal has {} of the {} that it may have",
                      serve::sized(status.journal_bytes), serve::sized(status.journal_bytes_max)),
-         "docs/ALERTS.md#l4journalalmostfull says what to do"});
+         alerts_page("l4journalalmostfull") + " says what to do"});
 }
 
 void add_links(const Site& site, std::vector<Remark>& to) {
@@ -170,7 +176,7 @@ void add_reading(const Site& site, std::vector<Remark>& to) {
                            serve::grouped(agent.batches_held), serve::sized(agent.bytes_held),
                            sheds(agent) ? " and leaves out " + agent.shedding : std::string());
       },
-      "docs/ALERTS.md#l4agentsbehind says what to do");
+      alerts_page("l4agentsbehind") + " says what to do");
   add_agents(
       site, to, Mark::look,
       [](const auto& agent) { return agent.connected && has_wrong_clock(agent); },
@@ -246,7 +252,7 @@ void add_sinks(const Site& site, std::vector<Remark>& to) {
   if (site.status->sinks.empty()) {
     to.push_back({site.sent ? Mark::look : Mark::note, "sinks",
                   "none is set: alerts stand in the aggregator's log alone",
-                  "docs/ALERTS.md#sinks shows how to add one"});
+                  alerts_page("sinks") + " shows how to add one"});
     return;
   }
   for (const ask::SinkRow& sink : site.status->sinks) {

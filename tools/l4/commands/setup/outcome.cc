@@ -198,9 +198,10 @@ fs::path whole(const fs::path& path) {
 
 Remark check_state(const Unit& unit, const fs::path& folder, const std::string& user) {
   Remark remark{Mark::fine, "state", folder.string(), ""};
-  if (unit.is_installed() && folder == unit.state) {
+  const bool by_unit = unit.is_installed() && is_systemd_here();
+  if (by_unit && folder == unit.state) {
     remark.text += ", which systemd makes for the unit";
-  } else if (unit.is_installed() && !unit.may_write(folder)) {
+  } else if (by_unit && !unit.may_write(folder)) {
     remark = {
         Mark::look, "state",
         fmt::format("the unit {} may not write {}", unit.name, folder.string()),
@@ -218,7 +219,9 @@ std::string start_command(const Unit& unit, const fs::path& file) {
   std::error_code failed;
   const fs::path beside = fs::read_symlink("/proc/self/exe", failed).parent_path() / unit.name;
   const bool there = !failed && fs::exists(beside, failed);
-  return fmt::format("{} --config {}", there ? beside.string() : unit.name, file.string());
+  return fmt::format("{}{} --config {}",
+                     ::geteuid() == 0 && is_user(unit.user) ? without_systemd(unit) : "",
+                     there ? beside.string() : unit.name, file.string());
 }
 
 int show(const Outcome& outcome, const CommonOptions& options, std::string_view program) {

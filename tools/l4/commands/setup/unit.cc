@@ -9,6 +9,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "common/base/ascii.h"
+
 namespace l4::commands::setup {
 namespace {
 
@@ -91,8 +93,9 @@ Unit find_unit(const std::string& name, const std::vector<fs::path>& folders) {
   const std::string homes = last_of(values, "ProtectHome");
   unit.hides_homes = is_yes(homes) || homes == "tmpfs";
   unit.is_strict = last_of(values, "ProtectSystem") == "strict";
-  const auto capabilities = words_of(values, "AmbientCapabilities");
-  unit.reads_all = std::ranges::find(capabilities, "CAP_DAC_READ_SEARCH") != capabilities.end();
+  unit.capabilities = words_of(values, "AmbientCapabilities");
+  unit.reads_all =
+      std::ranges::find(unit.capabilities, "CAP_DAC_READ_SEARCH") != unit.capabilities.end();
   unit.writable = words_of(values, "ReadWritePaths");
   for (const std::string& folder : words_of(values, "StateDirectory")) {
     if (unit.state.empty()) unit.state = "/var/lib/" + folder;
@@ -121,6 +124,22 @@ bool Unit::may_write(const fs::path& path) const {
   return !is_strict || std::ranges::any_of(writable, [&](const std::string& folder) {
     return is_below(path, folder);
   });
+}
+
+std::string without_systemd(const Unit& unit) {
+  if (unit.user.empty()) return {};
+  if (unit.capabilities.empty()) return fmt::format("runuser -u {} -- ", unit.user);
+  std::string capabilities;
+  for (const std::string& word : unit.capabilities) {
+    constexpr std::string_view kPrefix = "CAP_";
+    const std::size_t from = word.starts_with(kPrefix) ? kPrefix.size() : 0;
+    capabilities += capabilities.empty() ? "+" : ",+";
+    for (const char c : word.substr(from)) capabilities += lower(c);
+  }
+  return fmt::format(
+      "setpriv --reuid {0} --regid {0} --clear-groups --inh-caps {1} "
+      "--ambient-caps {1} ",
+      unit.user, capabilities);
 }
 
 bool is_systemd_here() {

@@ -17,8 +17,9 @@ struct Unit {
   std::filesystem::path config;  ///< that of --config in ExecStart
   bool private_tmp = false;      ///< has a /tmp and a /var/tmp of its own
   bool hides_homes = false;
-  bool reads_all = false;  ///< has the capability to read every file
-  bool is_strict = false;  ///< writes below `writable` alone
+  bool reads_all = false;                 ///< has the capability to read every file
+  std::vector<std::string> capabilities;  ///< beyond those of its user: "CAP_SYSLOG"
+  bool is_strict = false;                 ///< writes below `writable` alone
   std::vector<std::string> writable;
   std::string state;  ///< the folder that systemd makes for it; empty: none
 
@@ -32,6 +33,10 @@ struct Unit {
 std::vector<std::filesystem::path> unit_folders();
 
 Unit find_unit(const std::string& name, const std::vector<std::filesystem::path>& folders);
+
+/// A command line that gives the program the unit's user and capabilities where systemd does not.
+/// Empty where the unit has no user.
+std::string without_systemd(const Unit& unit);
 
 /// Whether systemd runs this machine, so that `systemctl` works.
 bool is_systemd_here();

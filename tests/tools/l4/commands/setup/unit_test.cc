@@ -35,6 +35,13 @@ TEST_CASE("unit: what the unit's program sees and may write") {
   CHECK(unit.hidden("/home/a/logs").find("ProtectHome") != std::string::npos);
   CHECK(unit.hidden("/tmpfs/logs").empty());
   CHECK(unit.hidden("/var/log/training").empty());
+  CHECK(without_systemd(unit) ==
+        "setpriv --reuid l4-agent --regid l4-agent --clear-groups --inh-caps "
+        "+dac_read_search,+syslog --ambient-caps +dac_read_search,+syslog ");
+  Unit plain = unit;
+  plain.capabilities.clear();
+  CHECK(without_systemd(plain) == "runuser -u l4-agent -- ");
+  CHECK(without_systemd(Unit{}).empty());
 }
 
 TEST_CASE("unit: drop-ins change it, and those of a stronger folder hide weaker ones") {
