@@ -29,7 +29,8 @@ it fires, the report. At the end nothing is left. A demo that was killed leaves 
 next one removes it.
 
 Logs of your own are written by the times that they print; lines without a time go with their
-neighbours. Printed times are moved to now. With -o json all of this goes to standard error, and one
+neighbours, and a log ends when its file was written last, if the file still says so (cp -p keeps
+it). Printed times are moved to now. With -o json all of this goes to standard error, and one
 document at the end holds the alert, how soon it came, and the report.
 
 Examples:
