@@ -59,7 +59,8 @@ std::vector<std::uint64_t> completed_by_file(const job::JobView& view) {
 bool went_on(const job::JobView& view, const job::Occurrence& occurrence,
              std::uint64_t completed_line) {
   constexpr std::uint64_t kLinesMin = 50, kLinesOfSpeaker = 8;
-  if (occurrence.time || view.streams[occurrence.stream].state->last_completed) return false;
+  if (occurrence.time && occurrence.stats.first_time_exact) return false;
+  if (view.streams[occurrence.stream].state->last_completed) return false;
   const std::uint64_t most = std::max(kLinesMin, kLinesOfSpeaker * view.streams.size());
   return occurrence.stats.first_line + most < completed_line;
 }

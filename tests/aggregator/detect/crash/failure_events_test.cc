@@ -117,10 +117,12 @@ TEST_CASE("before the first iteration everything that sounds bad counts") {
   CHECK(found.failures.first_failure == after(4000));
 }
 
-/// Three ranks write into one file; rank 2 prints no iterations, and a traceback without a time.
-MadeJob one_file(std::int64_t iterations) {
+/// Three ranks write into one file; rank 2 prints no iterations, and a traceback without a time,
+/// perhaps behind a line with one.
+MadeJob one_file(std::int64_t iterations, bool stamped) {
   MadeJob job(1, 3);
   for (int rank = 0; rank < 3; ++rank) job.source_of(rank).path = "all.log";
+  if (stamped) job.say(2, {"imports what is optional"}, iterations * 1000 - 700);
   job.say(2, {"ConnectionRefusedError: push of metrics", Level::error});
   for (std::int64_t k = 1; k <= iterations; ++k)
     for (const int rank : {0, 1}) job.iterate(rank, k, k * 1000);
@@ -128,9 +130,11 @@ MadeJob one_file(std::int64_t iterations) {
 }
 
 TEST_CASE("kind: an error that nobody signs, while the others of its file went on for long") {
-  MadeJob long_after = one_file(100), soon_after = one_file(20);
-  CHECK(find(long_after).texts.empty());
-  CHECK(find(soon_after).texts.size() == 1);
+  for (const bool stamped : {false, true}) {
+    MadeJob long_after = one_file(100, stamped), soon_after = one_file(20, stamped);
+    CHECK(find(long_after).texts.empty());
+    CHECK(find(soon_after).texts.size() == 1);
+  }
 }
 
 TEST_CASE("kind: an error that recurs all along in a job that prints no iterations") {
