@@ -37,11 +37,11 @@ std::map<job::Log, std::uint64_t> completed_lines(const job::JobView& view) {
 }  // namespace
 
 bool goes_on(const job::JobView& view, const job::JobClock& clock) {
-  constexpr std::size_t kTicksMin = 4;
+  constexpr std::size_t kTicksMin = 8;
   constexpr std::uint64_t kLinesMin = 100;
   constexpr std::size_t kKindsMin = 8;
   if (!clock.has_iterations()) return false;
-  if (!clock.counted && clock.ticks.size() < kTicksMin) return true;
+  if (clock.ticks.size() < kTicksMin) return true;
   const auto completed = completed_lines(view);
   const auto behind = [&](std::uint32_t stream, std::uint64_t line) {
     const std::uint64_t last = completed.at(view.streams[stream].log());
