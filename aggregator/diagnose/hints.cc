@@ -46,6 +46,13 @@ bool is_head_alone(std::string_view text) {
          detect::exception_kind(text) == detect::kTracebackHead;
 }
 
+/// "Error Message Summary:": the lines behind it say what failed.
+bool is_heading(std::string_view text) {
+  constexpr std::ptrdiff_t kBlanksMax = 5;
+  return text.ends_with(':') && std::ranges::count(text, ' ') <= kBlanksMax &&
+         text.find_first_of("0123456789<=\"'") == std::string_view::npos;
+}
+
 /// Severity from the printed level alone. NCCL has no graver level than WARN.
 bool only_warns(const job::EventView& event) {
   const auto says = [&](std::string_view words) { return event.text.contains(words); };
@@ -130,6 +137,7 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
                           ? std::min(hint.severity, Severity::notice)
                           : std::max(hint.severity, severity_of(fault.severity));
     }
+    if (hint.by_words && is_heading(event.text)) hint.consequence = true;
     if (is_head_alone(event.text)) hint.consequence = true;  // the lines behind it are missing
     constexpr std::uint8_t kEcho = wire::kMarkTeardown | wire::kMarkAftermath;
     if ((event.marks & kEcho) != 0 && !hint.stop) hint.consequence = true;

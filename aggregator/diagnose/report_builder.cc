@@ -116,6 +116,27 @@ EventScope scope_of_event(const Built& built, const FailureEvent& failure, doubl
   return scope;
 }
 
+struct Listed {
+  IndicatingEvent event;
+  EventScope scope;
+  Severity severity;
+};
+
+/// Roots first, then what else failed, then consequences. Where all is consequence, the first of
+/// them is the nearest to what nobody says, and lines that only were new stand behind them.
+void sort_events(std::vector<Listed>& listed) {
+  const auto is_quiet = [](const Listed& one) {
+    return one.event.role == Role::direct && one.severity < Severity::failure;
+  };
+  const bool caused = std::ranges::any_of(listed, [&](const Listed& one) {
+    return one.event.role != Role::consequence && !is_quiet(one);
+  });
+  std::ranges::stable_sort(listed, {}, [&](const Listed& one) {
+    const bool quiet = !caused && is_quiet(one);
+    return std::tuple(quiet, one.event.role, caused ? -one.event.score : 0.0);
+  });
+}
+
 struct SeenFault {
   const faults::Fault* fault;
   std::vector<TemplateId> evidence;
@@ -270,7 +291,7 @@ void build_ranks(const Built& built, Report& report) {
 void build_events(const Built& built, Diagnosis& diagnosis) {
   const job::JobView& view = built.findings.view;
   const auto roots = root_events(built);
-  std::vector<std::pair<IndicatingEvent, EventScope>> listed;
+  std::vector<Listed> listed;
   for (const FailureEvent& failure : built.findings.failures.events) {
     const job::EventView& event = view.events[failure.event];
     const EventHint& hint = built.findings.hints.events[failure.event];
@@ -300,15 +321,12 @@ void build_events(const Built& built, Diagnosis& diagnosis) {
       out.parameters.push_back({key.first, key.second, count});
     std::ranges::stable_sort(out.parameters, std::greater<>{}, &ParameterCount::count);
     EventScope scope = scope_of_event(built, failure, out.score);
-    listed.emplace_back(std::move(out), std::move(scope));
+    listed.push_back({std::move(out), std::move(scope), failure.severity});
   }
-  std::ranges::stable_sort(listed, [](const auto& a, const auto& b) {
-    if (a.first.role != b.first.role) return a.first.role < b.first.role;
-    return a.first.score > b.first.score;
-  });
-  for (auto& [event, scope] : listed) {
-    diagnosis.report.events.push_back(std::move(event));
-    diagnosis.scopes.push_back(std::move(scope));
+  sort_events(listed);
+  for (Listed& one : listed) {
+    diagnosis.report.events.push_back(std::move(one.event));
+    diagnosis.scopes.push_back(std::move(one.scope));
   }
 }
 

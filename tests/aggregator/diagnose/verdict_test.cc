@@ -173,6 +173,41 @@ Report told_of(const std::vector<std::string>& hosts, bool known) {
   return diagnose(job.state(), {}, options).report;
 }
 
+/// The first event that is reported of a job that says these lines behind its last iteration.
+std::string first_event(const std::vector<Say>& lines, const faults::Library& library) {
+  MadeJob job(1);
+  job.iterate_all(1, 30);
+  std::int64_t now = 31'000;
+  for (const Say& line : lines) job.say(0, line, now += 100);
+  Options options;
+  options.library = &library;
+  const Report report = diagnose(job.state(), {}, options).report;
+  return report.events.empty() ? "" : report.events.front().text;
+}
+
+TEST_CASE("verdict: kind 'heading': what only announces a failure does not lead") {
+  const Say fact{"RuntimeError: the shards differ", Level::error};
+  for (const char* heading : {"Error Message Summary:", "Summary of the failure:",
+                              "Exception details:", "Crash report:"}) {
+    CAPTURE(heading);
+    CHECK(first_event({{heading}, fact}, {}) == fact.text);
+  }
+}
+
+TEST_CASE("verdict: kind 'only consequences': the first leads, and quiet lines stand behind them") {
+  faults::Fault told = fault("told", Level::error, "was told to stop");
+  faults::Fault ended = fault("ended", Level::fatal, "ends its process");
+  told.consequence = ended.consequence = true;
+  const auto library = faults::Library().with({told, ended});
+  for (const char* quiet : {"Stopping the run", "run summary: 12 values", "synced 3 files"}) {
+    CAPTURE(quiet);
+    const Say first{"the agent was told to stop", Level::warning};
+    const Say second{"the agent ends its process", Level::error};
+    CHECK(first_event({{quiet}, first, {quiet}, second, {"uploads the rest"}}, library) ==
+          first.text);
+  }
+}
+
 TEST_CASE("verdict: who is named by another leads, and is lost if it says nothing") {
   for (const std::string host : {"node-4", "node-4.cluster"}) {
     CAPTURE(host);
