@@ -135,6 +135,10 @@ void sort_events(std::vector<Listed>& listed) {
     const bool quiet = !caused && is_quiet(one);
     return std::tuple(quiet, one.event.role, caused ? -one.event.score : 0.0);
   });
+  for (std::size_t i = 1; !caused && i < listed.size(); ++i)  // scores of a role fall
+    if (listed[i].event.role == listed[i - 1].event.role)
+      listed[i].event.score = listed[i].scope.score =
+          std::min(listed[i].event.score, listed[i - 1].event.score);
 }
 
 struct SeenFault {

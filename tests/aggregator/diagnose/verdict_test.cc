@@ -182,6 +182,9 @@ std::string first_event(const std::vector<Say>& lines, const faults::Library& li
   Options options;
   options.library = &library;
   const Report report = diagnose(job.state(), {}, options).report;
+  for (std::size_t i = 1; i < report.events.size(); ++i)
+    CHECK((report.events[i].role != report.events[i - 1].role ||
+           report.events[i].score <= report.events[i - 1].score));
   return report.events.empty() ? "" : report.events.front().text;
 }
 
