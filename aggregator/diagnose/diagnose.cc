@@ -187,7 +187,7 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   L4_CHECK(findings.temporal, "no detector compared the iterations of attempt {}", attempt);
   report.warnings = warnings_of(attempts, findings.temporal->left_out);
   report.notable = notable_of(findings);
-  if (live == nullptr) report.evidence = asked_files(state);
+  report.evidence = asked_files(state);
   report.read = summarise_reading(state);
   report.verdict.summary = summarise(report);
   if (waited_for_nodes(report)) report_attendance(view, report);

@@ -172,7 +172,7 @@ enum class Reply : std::uint8_t { answered, empty, late, off, refused };
 
 /// How those who were asked for evidence replied: a row for each source, node and reply.
 struct Asked {
-  std::string source;               ///< files, lines (raw ones, of agents)
+  std::string source;               ///< files (logs)
   std::optional<std::string> node;  ///< null: of several nodes
   Reply reply = Reply::answered;
   std::uint64_t count = 0;  ///< of files or agents that replied so

@@ -51,6 +51,8 @@ def check_stored(expect, server):
                  "stored by the incident")
     evidence = server.json(f"/api/v1/incidents/{incident['id']}")["evidence"]
     expect.equal(frozen, evidence["report_at_opening"], "it is the report at the opening")
+    expect.equal({(asked["source"], asked["status"]) for asked in frozen["evidence"]},
+                 {("files", "answered")}, "it says what was read")
     status, stored = post(server, PATH)
     expect.equal((status, stored["why"], stored["who"]), (200, "asked", "local"), "stored")
     expect.equal([row["id"] for row in rows_of(server)], [stored["id"], rows[0]["id"]],
