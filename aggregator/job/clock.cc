@@ -47,9 +47,11 @@ std::int64_t stride_of(const Stream& stream) {
   return best;
 }
 
-/// Pairs of neighbouring numbers of a stream, and how many of them alternate in print.
+/// Pairs of neighbouring numbers of a stream: how many of them alternate in print, and how many of
+/// those that have times grow with time. Clocks of nodes differ, so streams are not compared.
 struct Turns {
   std::size_t pairs = 0, mixed = 0;
+  std::size_t forward = 0, backward = 0;
 };
 
 /// A number that is printed again after the next number began overlaps most of the next number's
@@ -76,6 +78,8 @@ void add_stream(const Stream& stream, std::map<Iteration, TickDraft>& drafts, Tu
     if (before != nullptr) {
       ++turns.pairs;
       turns.mixed += is_mixed(before->second, record) ? 1 : 0;
+      if (record.end && before->second.end)
+        ++(*record.end >= *before->second.end ? turns.forward : turns.backward);
     }
     if (step > 0 && record.end && before->second.end)
       draft.durations.push_back(static_cast<double>((*record.end - *before->second.end).count()) /
@@ -225,17 +229,8 @@ std::optional<TimeMs> progress_by_signs(const JobView& view) {
 }
 
 /// Numbers that do not grow with time count samples or several runs in one file, not iterations.
-bool grows_with_time(const JobClock& clock, const Turns& turns) {
-  if (turns.mixed * 4 > turns.pairs) return false;
-  std::size_t forward = 0;
-  std::size_t backward = 0;
-  const ClockTick* before = nullptr;
-  for (const ClockTick& tick : clock.ticks) {
-    if (!tick.first_done) continue;
-    if (before != nullptr) ++(*tick.first_done >= *before->first_done ? forward : backward);
-    before = &tick;
-  }
-  return backward * 10 <= forward;
+bool grows_with_time(const Turns& turns) {
+  return turns.mixed * 4 <= turns.pairs && turns.backward * 10 <= turns.forward;
 }
 
 /// Stamps of whole seconds say little of iterations that take less: their durations are 0 or 1 s.
@@ -304,7 +299,7 @@ JobClock clock_of(const JobView& view, bool counted) {
     keep_earliest(clock.first_progress, draft.first_done);
   }
   if (!clock.ticks.empty()) clock.completed_by_any = clock.ticks.back().iteration;
-  if (!grows_with_time(clock, turns)) {
+  if (!grows_with_time(turns)) {
     clock.paced = false;
     clock.counted = true;
     for (ClockTick& tick : clock.ticks) tick.duration_ms = 0;

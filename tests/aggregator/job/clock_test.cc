@@ -117,6 +117,21 @@ TEST_CASE("numbers that come again after the next one say nothing of the pace") 
   CHECK(clock.last_progress == after(80'000));
 }
 
+TEST_CASE("numbers grow with time on each rank, whatever the clocks of other nodes say") {
+  // Lines with a time are rare: each iteration has them on one node only.
+  MadeJob job(2);
+  for (std::int64_t k = 1; k <= 40; ++k)
+    for (int rank = 0; rank < 2; ++rank) {
+      const bool timed = k % 2 == rank;
+      const std::int64_t ms = 10'000 + k * 1000 - rank * 3000;
+      job.iterate(rank, k, timed ? std::optional<std::int64_t>(ms) : std::nullopt);
+    }
+  const JobClock clock = make_clock(job.view());
+  CHECK(clock.paced);
+  CHECK_FALSE(clock.counted);
+  CHECK(clock.first_incomplete == Iteration{41});
+}
+
 TEST_CASE("numbers that do not grow with time still tell how long a silence may last") {
   MadeJob job(1);
   std::int64_t now = 0;
