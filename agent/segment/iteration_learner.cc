@@ -169,7 +169,8 @@ bool IterationLearner::beats_leader(const Field& field) const {
 }
 
 /// Several templates may print the marker's number, for example where its line has further fields
-/// at times ("eta: 1 day, 2:00" and "eta: 23:00"). Behind the end of an epoch it begins again.
+/// at times ("eta: 1 day, 2:00" and "eta: 23:00"), or where blanks fill short numbers up
+/// ("[ 9900/14658]", "[10000/14658]"). Behind the end of an epoch it begins again.
 bool IterationLearner::continues_leader(const Counter& counter, const Counters& counters,
                                         Standing standing) const {
   constexpr std::int64_t kAheadMax = 4;
@@ -178,9 +179,10 @@ bool IterationLearner::continues_leader(const Counter& counter, const Counters& 
   const bool next_epoch = epoch && counters.epoch && *counters.epoch == *epoch + 1;
   const std::int64_t ahead = next_epoch ? counter.value + std::max<std::int64_t>(marker.step, 1)
                                         : counter.value - marker.last;
-  const bool named = counter.name != 0 || (counter.in_epoch && marker.in_epoch);
-  return named && counter.name == marker.name && counter.unit == marker.unit &&
-         counter.total == marker.total && standing >= marker.standing && ahead > 0 &&
+  const bool alike = counter.in_epoch == marker.in_epoch && (counter.in_epoch || counter.total > 0);
+  return (counter.name != 0 || alike) && counter.name == marker.name &&
+         counter.unit == marker.unit && counter.total == marker.total &&
+         standing >= marker.standing && ahead > 0 &&
          ahead <= kAheadMax * std::max<std::int64_t>(marker.step, 1);
 }
 

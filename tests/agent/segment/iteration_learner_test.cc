@@ -308,6 +308,49 @@ TEST_CASE("kind: what loads before training loses to the training that follows")
   }
 }
 
+TEST_CASE("kind: a counter goes on where its digits fill the room before it") {
+  const std::vector<std::pair<const char*, LineOf>> forms{
+      {"in an epoch",
+       [](int i) { return fmt::format("Epoch: [3] [{:4}/1200] loss: {}.1 eta: 0:01", 10 * i, i); }},
+      {"after a word",
+       [](int i) { return fmt::format("iteration [{:4}/1200] loss {}.1 time 3.1", 10 * i, i); }},
+      {"alone", [](int i) { return fmt::format("train | {:4}/1200 | loss {}.1", 10 * i, i); }},
+  };
+  for (const auto& [what, line] : forms) {
+    CAPTURE(what);
+    const Learned learned = learn(repeat(line, 115));
+    REQUIRE_FALSE(learned.completed.empty());
+    CHECK(learned.printed_last == 1150);
+    CHECK(learned.numberings == 1);
+  }
+}
+
+TEST_CASE("kind: a counter goes on in another epoch, on lines of another template") {
+  const std::vector<std::pair<const char*, LineOf>> forms{
+      {"with a field more",
+       [](int i) {
+         return fmt::format("Epoch: [{}][{}/50] loss: {}.1{}", i / 50, i % 50, i,
+                            i < 100 ? "" : " etc: 3 mem: 12 of all kinds");
+       }},
+      {"with blanks",
+       [](int i) {
+         return fmt::format("Epoch [{:2}] [{:2}/50] loss {}.1 time 3.1", 5 + i / 50, i % 50, i);
+       }},
+      {"by words",
+       [](int i) {
+         return fmt::format("epoch {}, step {}/50, loss {}.1{}", i / 50, i % 50, i,
+                            i < 100 ? "" : ", lr reduced once now");
+       }},
+  };
+  for (const auto& [what, line] : forms) {
+    CAPTURE(what);
+    const Learned learned = learn(repeat(line, 148));
+    REQUIRE_FALSE(learned.completed.empty());
+    CHECK(learned.printed_last == 48);
+    CHECK(learned.completed.back() >= 148);
+  }
+}
+
 TEST_CASE("kind: an inner counter that begins again in each epoch goes on") {
   const std::vector<std::function<std::string(int, int)>> forms{
       [](int e, int i) { return fmt::format("Epoch:[{}/3]({}/50), loss:1.{}", e, i, i); },
