@@ -18,10 +18,11 @@ namespace l4::segment {
 class EpochCounter {
  public:
   /// Notes the epoch that a record names. `with_number`: the record is a marker line, which is
-  /// passed here before its number is counted.
-  void enter(std::int64_t epoch, bool with_number) {
+  /// passed here before its number is counted. `total`: number of epochs, 0 if it is not printed.
+  void enter(std::int64_t epoch, bool with_number, std::int64_t total = 0) {
     epoch_ = epoch;
     with_number_ = with_number;
+    if (total > 0) epochs_ = total;
   }
 
   /// Other numbers follow, which do not continue these; the epoch stays.
@@ -51,16 +52,18 @@ class EpochCounter {
   /// The number that was counted last, as printed.
   std::int64_t last() const { return last_; }
 
-  /// How far a number is on the way to its total. At the end of an epoch it is not known, because
-  /// nothing says how many epochs there are.
+  /// How far a number is on the way to its total. At the end of an epoch it is not known, unless
+  /// this is the last epoch. (Where epochs count from 0, none has the number of the last.)
   wire::Reach reach(std::int64_t number, std::optional<std::int64_t> total) const {
     if (!total) return wire::Reach::unknown;
     if (number < *total) return wire::Reach::before;
-    return epoch_ ? wire::Reach::unknown : wire::Reach::total;
+    const bool last = !epoch_ || (epochs_ && *epoch_ >= *epochs_);
+    return last ? wire::Reach::total : wire::Reach::unknown;
   }
 
  private:
   std::optional<std::int64_t> epoch_, counted_in_;
+  std::optional<std::int64_t> epochs_;  ///< how many there are
   std::optional<std::int64_t> total_;
   bool with_number_ = false;
   bool started_ = false;  ///< since the last number

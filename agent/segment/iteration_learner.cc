@@ -246,7 +246,7 @@ std::optional<IterationLearner::Learned> IterationLearner::contest(std::size_t p
   if (!marks || (redrawn_ && *marks == *counters.bar)) return std::nullopt;
   const Counter& counter = counters.items[*marks];
   const auto total = counter.total > 0 ? std::optional(counter.total) : std::nullopt;
-  return Learned{{counter.value, total}, counters.epoch};
+  return Learned{{counter.value, total}, counters.epoch, counters.epoch_total};
 }
 
 /// What the first line of a template speaks of holds for all of its lines.
@@ -299,10 +299,12 @@ std::optional<IterationLearner::Learned> IterationLearner::observe_bar(const Pro
   if (!place) return std::nullopt;
   note_company(watched_[*place], drawn, kind);
   const auto epoch = counters.epoch;
+  const std::int64_t epochs = counters.epoch_total;
   counters = {};
   counters.size = 1;
   counters.bar = 0;
   counters.epoch = epoch;
+  counters.epoch_total = epochs;
   counters.items[0] = {.value = bar.number,
                        .total = bar.total.value_or(0),
                        .unit = Unit::iteration,

@@ -45,6 +45,7 @@ class IterationLearner {
   struct Learned {
     Progress progress;
     std::optional<std::int64_t> epoch;  ///< printed beside it
+    std::int64_t epoch_total = 0;       ///< 0 if none is printed
   };
 
   /// The iteration number, if `message` is a line of the marker. `drawn`: it holds a bar, so it is

@@ -428,7 +428,10 @@ class Finder {
   }
 
   void note_epoch(const Whole& whole) {
-    if (!out_.epoch) out_.epoch = whole.value;
+    if (!out_.epoch) {
+      out_.epoch = whole.value;
+      out_.epoch_total = whole.total;
+    }
     epoch_end_ = whole.end;
   }
 
@@ -453,6 +456,7 @@ class Finder {
     if (before.sign != Sign::total || !is_adjacent(*last_end_, whole.begin)) return;
     before.unit = Unit::epoch;
     out_.epoch = before.value;
+    out_.epoch_total = before.total;
     counter.in_epoch = true;
   }
 
@@ -490,12 +494,13 @@ class Finder {
 void find_counters(std::string_view line, Counters& out) {
   out.size = 0;
   out.epoch.reset();
+  out.epoch_total = 0;
   out.bar.reset();
   out.bar_kind = BarKind::training;
   Finder(line, out).run();
 }
 
-std::optional<std::int64_t> epoch_in(std::string_view line) {
+std::optional<Epoch> find_epoch(std::string_view line) {
   constexpr std::string_view kTail = "poch";
   for (auto at = line.find(kTail); at != line.npos; at = line.find(kTail, at + 1)) {
     const bool begins = at >= 1 && (line[at - 1] == 'e' || line[at - 1] == 'E') &&
@@ -514,9 +519,17 @@ std::optional<std::int64_t> epoch_in(std::string_view line) {
     std::int64_t epoch = 0;
     const auto [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), epoch);
     const bool whole = end == rest.data() + rest.size() || *end != '.';
-    if (code == std::errc{} && whole && epoch >= 0) return epoch;
+    if (code != std::errc{} || !whole || epoch < 0) continue;
+    Whole counted{epoch, 0, 0, static_cast<std::size_t>(end - rest.data())};
+    read_total(rest, counted);
+    return Epoch{epoch, counted.total};
   }
   return std::nullopt;
+}
+
+std::optional<std::int64_t> epoch_in(std::string_view line) {
+  const auto epoch = find_epoch(line);
+  return epoch ? std::optional(epoch->number) : std::nullopt;
 }
 
 Company company_of(std::string_view line) {

@@ -41,6 +41,7 @@ struct Counters {
   std::array<Counter, kMax> items{};
   std::size_t size = 0;
   std::optional<std::int64_t> epoch;  ///< the outer counter of the line
+  std::int64_t epoch_total = 0;       ///< 0 if none is printed
   std::optional<std::size_t> bar;     ///< index of the counter that a bar shows
   BarKind bar_kind = BarKind::training;
 };
@@ -48,8 +49,14 @@ struct Counters {
 /// The counters of a line, in its order.
 void find_counters(std::string_view line, Counters& out);
 
-/// Number of the epoch that a line names ("Epoch:[ 2/ 3]", "epoch 2", "Epoch(train) [2]");
-/// "epochs" and 0.4 do not count.
+struct Epoch {
+  std::int64_t number = 0;
+  std::int64_t total = 0;  ///< 0 if none is printed
+};
+/// The epoch that a line names ("Epoch:[ 2/ 3]", "epoch 2", "Epoch(train) [2]"); "epochs" and 0.4
+/// do not count.
+std::optional<Epoch> find_epoch(std::string_view line);
+/// Its number.
 std::optional<std::int64_t> epoch_in(std::string_view line);
 
 /// What else the words of a line speak of.

@@ -77,7 +77,7 @@ std::optional<IterationMark> Segmenter::learned_mark(const decode::Record& recor
     if (++strays_ < patience_) return std::nullopt;
     has_pack_marker_ = false;  // its line has not come for as long
   }
-  if (learned->epoch) epochs_.enter(*learned->epoch, true);
+  if (learned->epoch) epochs_.enter(*learned->epoch, true, learned->epoch_total);
   IterationMark mark = numbered(learned->progress, nullptr);
   mark.beside = beside;
   return mark;
@@ -88,7 +88,8 @@ std::optional<IterationMark> Segmenter::mark_of(const decode::Record& record, Lo
   const IterationMarker* rule = traits.role.iteration;
   const bool by_pack = rule != nullptr && !rule->bar;
   if (traits.names_epoch)
-    if (const auto epoch = epoch_in(record.text)) epochs_.enter(*epoch, by_pack);
+    if (const auto epoch = find_epoch(record.text))
+      epochs_.enter(epoch->number, by_pack, epoch->total);
   if (traits.role.banner != nullptr || is_startup(traits.role.stage)) epochs_.start();
   if (by_pack) return pack_mark(record, *rule, traits.number_hint);
   const bool ordinary = !record.folded && traits.level < Level::warning &&

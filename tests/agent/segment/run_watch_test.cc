@@ -2,6 +2,7 @@
 #include "agent/segment/run_watch.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <random>
 #include <string>
@@ -179,6 +180,23 @@ TEST_CASE("a number that falls within an epoch, or when epochs begin anew, is le
   CHECK(counter.count(2, std::nullopt) == 2);
   counter.enter(12, true);  // epochs are missing in the log
   CHECK(counter.count(1, std::nullopt) == 3);
+}
+
+TEST_CASE("kind: the last number of the last epoch is the end, in any form of the epoch") {
+  for (const char* form :
+       {"Epoch {}/3", "epoch: {} of 3", "Train Epoch [{}/3]", "Epoch(train) [{}/3]"})
+    for (const std::int64_t epoch : {1, 2, 3}) {
+      const std::string line = fmt::format(fmt::runtime(form), epoch);
+      CAPTURE(line);
+      const auto named = find_epoch(line);
+      REQUIRE(named);
+      CHECK(named->total == 3);
+      EpochCounter counter;
+      counter.enter(named->number, false, named->total);
+      CHECK(counter.reach(499, 500) == wire::Reach::before);
+      CHECK(counter.reach(500, 500) == (epoch == 3 ? wire::Reach::total : wire::Reach::unknown));
+    }
+  CHECK(find_epoch("epoch 2, loss 3/4")->total == 0);
 }
 
 }  // namespace
