@@ -187,16 +187,13 @@ bool IterationLearner::continues_leader(const Counter& counter, const Counters& 
 }
 
 /// A bar at its former number: nothing was completed since. A program that gives up draws it again.
-bool IterationLearner::is_redrawn(const Counter& counter) const {
-  constexpr std::array kKinds{BarKind::training, BarKind::other, BarKind::evaluation,
-                              BarKind::preparation};
-  return std::ranges::any_of(kKinds, [&](BarKind kind) {
-    const std::uint8_t* place = places_.find(key_of(id_of_bar(counter.total, kind)));
-    if (place == nullptr || watched_[*place].seen == 0) return false;
-    return std::ranges::any_of(watched_[*place].fields, [&](const Field& field) {
-      return field.sign == Sign::bar && field.last == counter.value && field.total == counter.total;
-    });
-  });
+bool IterationLearner::is_redrawn(const Watched& watched, const Counters& counters) {
+  if (!counters.bar || watched.seen == 0) return false;
+  const Counter& counter = counters.items[*counters.bar];
+  const Field& field = watched.fields[*counters.bar];
+  const bool complete = counter.total > 0 && counter.value >= counter.total;
+  return counter.value > 0 && !complete && field.sign == Sign::bar && field.last == counter.value &&
+         field.total == counter.total;
 }
 
 void IterationLearner::lead(const Place& place, const Counters& counters) {
@@ -220,8 +217,7 @@ std::optional<IterationLearner::Learned> IterationLearner::contest(std::size_t p
                                                                    bool trusted) {
   Watched& watched = watched_[place];
   std::optional<std::size_t> marks;
-  redrawn_ = counters.bar && counters.items[*counters.bar].value > 0 &&
-             is_redrawn(counters.items[*counters.bar]);
+  redrawn_ = is_redrawn(watched, counters);
   for (std::size_t i = 0; i < counters.size; ++i) {
     const Place here{place, i};
     count(watched, i, counters, now);

@@ -108,7 +108,7 @@ class IterationLearner {
   bool beats_leader(const Field& field) const;
   bool outlasts_leader(const Field& field) const;
   bool continues_leader(const Counter& counter, const Counters& counters, Standing standing) const;
-  bool is_redrawn(const Counter& counter) const;
+  static bool is_redrawn(const Watched& watched, const Counters& counters);
   void lead(const Place& place, const Counters& counters);
   const Field& leader() const { return watched_[leader_->watched].fields[leader_->field]; }
   Field& leader() { return watched_[leader_->watched].fields[leader_->field]; }
