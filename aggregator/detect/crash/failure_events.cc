@@ -10,6 +10,7 @@
 #include "aggregator/detect/crash/failure_order.h"
 #include "aggregator/detect/crash/free_text.h"
 #include "aggregator/detect/crash/precedence.h"
+#include "aggregator/detect/evidence/ending.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/share.h"
 #include "aggregator/job/stream.h"
@@ -122,6 +123,29 @@ void set_first(const job::EventView& event, FailureEvent& found) {
   }
 }
 
+/// By log: first line of the newest sentence that the program ended well, or that its result is
+/// there.
+std::map<job::Log, std::uint64_t> good_ends(const job::JobView& view) {
+  std::map<job::Log, std::uint64_t> ends;
+  for (const job::EventView& event : view.events) {
+    const Ending ending = ending_of(event.text);
+    if (ending != Ending::well && ending != Ending::kept) continue;
+    for (const job::Occurrence& at : event.at) {
+      std::uint64_t& line = ends[view.streams[at.stream].log()];
+      line = std::max(line, at.stats.first_line);
+    }
+  }
+  return ends;
+}
+
+/// In a job that prints no iterations: the program went on for long, and came to a good end.
+bool ended_well_after(const job::JobView& view, const std::map<job::Log, std::uint64_t>& ends,
+                      const job::Occurrence& at) {
+  constexpr std::uint64_t kLines = 50;  // a launcher's last words may sound good, too
+  const auto end = ends.find(view.streams[at.stream].log());
+  return end != ends.end() && at.stats.first_line + kLines < end->second;
+}
+
 /// In a job that prints no iterations: a line that the stream printed again and again from its
 /// beginning on, while it went on. No known fault: some programs try for long before they fail.
 bool recurs(const job::JobView& view, const EventHint& hint, const job::Occurrence& at) {
@@ -135,8 +159,9 @@ bool recurs(const job::JobView& view, const EventHint& hint, const job::Occurren
 std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock& clock,
                                   const std::vector<std::optional<TimeMs>>& progress,
                                   const std::vector<bool>& free_text,
-                                  const std::vector<std::uint64_t>& completed, std::uint32_t index,
-                                  const EventHint& hint) {
+                                  const std::vector<std::uint64_t>& completed,
+                                  const std::map<job::Log, std::uint64_t>& ends,
+                                  std::uint32_t index, const EventHint& hint) {
   const job::EventView& event = view.events[index];
   FailureEvent found;
   found.event = index;
@@ -146,7 +171,8 @@ std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock&
     const job::Occurrence& at = event.at[i];
     if (hint.by_words && free_text[at.stream]) continue;
     if (went_on(view, at, completed[at.stream])) continue;
-    if (!clock.has_iterations() && recurs(view, hint, at)) continue;
+    if (!clock.has_iterations() && (recurs(view, hint, at) || ended_well_after(view, ends, at)))
+      continue;
     if (after_progress(view, clock, progress[view.streams[at.stream].node], at, hint))
       found.occurrences.push_back(i);
     else if (!at.stats.first_time_exact)
@@ -210,11 +236,12 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
   const auto progress = progress_by_node(view, clock);
   const auto free_text = find_free_text(view, hints);
   const auto completed = completed_by_file(view);
+  const auto ends = clock.has_iterations() ? std::map<job::Log, std::uint64_t>() : good_ends(view);
   Caught caught(view, hints);
   std::vector<FailureEvent> judged;
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     if (!may_indicate(view.events[i], hints[i])) continue;
-    auto event = judge(view, clock, progress, free_text, completed, i, hints[i]);
+    auto event = judge(view, clock, progress, free_text, completed, ends, i, hints[i]);
     if (!event) continue;
     caught.add(i, count_of(view, *event));
     if (!was_survived(view, *event, hints[i])) judged.push_back(std::move(*event));

@@ -117,6 +117,21 @@ TEST_CASE("before the first iteration everything that sounds bad counts") {
   CHECK(found.failures.first_failure == after(4000));
 }
 
+TEST_CASE("kind: a traceback long before a good end, in a job that prints no iterations") {
+  for (const char* end :
+       {"Training took 3:10:22", "The job ended successfully", "Final model saved to out/final"})
+    for (const int lines : {10, 400}) {
+      CAPTURE(end);
+      MadeJob job(1);
+      job.say(0, {"ModuleNotFoundError: No module named 'apex'", Level::error});
+      for (int i = 0; i < lines; ++i) job.say(0, {"seen so far " + std::to_string(i)});
+      job.say(0, {end});
+      CHECK(find(job).texts.empty() == (lines == 400));
+      job.say(0, {"RuntimeError: cannot write the card", Level::error});
+      CHECK(find(job).failures.fatal);
+    }
+}
+
 /// Three ranks write into one file; rank 2 prints no iterations, and a traceback without a time,
 /// perhaps behind a line with one.
 MadeJob one_file(std::int64_t iterations, bool stamped) {
