@@ -19,7 +19,7 @@ COMMON = ["common/base", "common/config", "common/drain", "common/wire",
 DETECTORS = {
     "aggregator/detect/cross_job": ["common/base", "aggregator/job"],
     "aggregator/detect/spatial": ["common/base", "aggregator/job"],
-    "aggregator/detect/temporal": ["common/base", "aggregator/job"],
+    "aggregator/detect/temporal": COMMON + ["aggregator/job", "aggregator/detect/evidence"],
     "aggregator/detect/stage": COMMON + ["aggregator/job"],
     "aggregator/detect/hang": COMMON + ["aggregator/job"],
     "aggregator/detect/evidence": COMMON + ["aggregator/job"],

@@ -14,9 +14,9 @@
 namespace l4::diagnose {
 namespace {
 
-void detect_crash(const Attempt& /*attempt*/, Findings& findings) {
-  findings.failures =
-      detect::crash::find_failure_events(findings.view, findings.clock, findings.hints.events);
+void detect_crash(const Attempt& attempt, Findings& findings) {
+  findings.failures = detect::crash::find_failure_events(
+      findings.view, findings.clock, findings.hints.events, attempt.pool.runs > 0);
 }
 
 /// If healthy runs print no line about their end, a short silence may be the end of this run.
@@ -51,7 +51,8 @@ void detect_hang(const Attempt& attempt, Findings& findings) {
   findings.silence.overdue = !other_run && !works;
 }
 
-void detect_slow(const Attempt& /*attempt*/, Findings& findings) {
+void detect_slow(const Attempt& attempt, Findings& findings) {
+  if (attempt.options.without.has(Part::durations)) return;
   findings.slowdown = detect::slow::find_slowdown(findings.view, findings.clock);
   if (!findings.slowdown.found)
     findings.slowdown =
@@ -99,15 +100,17 @@ void add_signs_of_end(const Attempt& attempt, Findings& findings) {
 }
 
 void compare_nodes(const Attempt& attempt, Findings& findings) {
+  if (attempt.options.without.has(Part::forest)) return;
   findings.spatial = compare_nodes_by_failure(findings.view, findings.hints, findings.failures,
                                               attempt.options.seed);
 }
 
 void compare_sequences(const Attempt& attempt, Findings& findings) {
-  findings.sequences = collect_sequences(findings.view, findings.clock);
+  findings.sequences =
+      detect::temporal::collect_sequences(findings.view, findings.clock, attempt.options.without);
   const bool ended = has_suspects(attempt.state) && attempt.state != State::slow;
-  findings.temporal =
-      compare_iterations(findings.sequences, findings.hints, ended, attempt.options.seed);
+  findings.temporal = detect::temporal::compare_iterations(
+      findings.sequences, findings.hints.events, ended, attempt.options.seed);
 }
 
 /// The detectors in the order in which they run: `processes` needs the stages, `spatial` the

@@ -136,15 +136,22 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   job::JobView made = job::make_view(attempts, attempt, trust_mtimes(attempts, attempt, options));
   const Live* live = options.live ? &*options.live : nullptr;
   if (live != nullptr) forget_processes(made, live->lost);
+  if (options.without.has(detect::Part::processes))
+    for (job::RankView& rank : made.ranks) rank.process = nullptr;
   const job::JobView& view = made;
   const job::JobClock clock = job::make_clock(view);
   const bool as_published = options.scoring == Scoring::paper;
-  const faults::Library* const library = as_published ? nullptr : options.library;
+  detect::Parts without = options.without;
+  if (as_published || options.library == nullptr) without.add(detect::Part::library);
+  const faults::Library* const library =
+      without.has(detect::Part::library) ? nullptr : options.library;
   using detect::cross_job::Rule;
-  Hints hints = make_hints(view, pool, library, as_published ? Rule::paper : Rule::l4);
+  Hints hints = make_hints(view, pool, library, as_published ? Rule::paper : Rule::l4, without);
   Attempt asked{options, pool, as_of(view, options)};
   Findings findings{view, clock, hints, live};
   run_detectors(Step::seen, asked, findings);
+  // Differences that no word explains tell of a failure where the job is over or stands still.
+  if (findings.failures.compared && !has_stopped(findings)) findings.failures = {};
   order_stops(view, findings.failures, hints);
 
   Diagnosis diagnosis;
@@ -198,8 +205,10 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
 
 Diagnosis diagnose(const job::JobState& state,
                    const std::vector<const job::JobState*>& healthy_runs, const Options& options) {
-  Pool pool = options.pool != nullptr ? *options.pool : Pool();
+  const bool compared = !options.without.has(detect::Part::cross_job);
+  Pool pool = compared && options.pool != nullptr ? *options.pool : Pool();
   for (const job::JobState* run : healthy_runs) {
+    if (!compared) break;
     const job::Attempts attempts(*run);
     for (const std::int32_t attempt : attempts.numbers())
       add_run(pool, job::make_view(attempts, attempt, false));

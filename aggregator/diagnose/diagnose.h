@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "aggregator/detect/evidence/parts.h"
 #include "aggregator/detect/hang/silence.h"
 #include "aggregator/diagnose/live.h"
 #include "aggregator/diagnose/report.h"
@@ -23,6 +24,9 @@ class JobState;
 namespace l4::diagnose {
 
 struct Pool;
+using detect::parse_parts;
+using detect::Part;
+using detect::Parts;
 
 enum class Scoring : std::uint8_t { l4, paper };
 
@@ -30,6 +34,7 @@ struct Options {
   std::optional<TimeMs> as_of;  ///< time of the question; empty: newest line or trusted file time
   bool mtimes_equal = false;    ///< all files have the same mtime: perhaps a copy
   Scoring scoring = Scoring::l4;
+  Parts without = {};  ///< parts that are switched off
   const faults::Library* library = nullptr;
   const Pool* pool = nullptr;  ///< further healthy runs, in the job's template ids
   detect::hang::Options hang = {};

@@ -16,9 +16,9 @@
 #include "aggregator/detect/slow/slowdown.h"
 #include "aggregator/detect/spatial/spatial.h"
 #include "aggregator/detect/stage/stages.h"
+#include "aggregator/detect/temporal/iteration_sequences.h"
 #include "aggregator/detect/temporal/temporal.h"
 #include "aggregator/diagnose/hints.h"
-#include "aggregator/diagnose/iteration_sequences.h"
 #include "aggregator/diagnose/process_evidence.h"
 
 namespace l4::job {
@@ -46,7 +46,7 @@ struct Findings {
   std::vector<detect::figures::Change> figures = {};
   std::optional<detect::spatial::SpatialResult> spatial = {};
   std::optional<detect::temporal::TemporalFindings> temporal = {};
-  IterationSequences sequences = {};  ///< what `temporal` compared
+  detect::temporal::IterationSequences sequences = {};  ///< what `temporal` compared
 };
 
 }  // namespace l4::diagnose

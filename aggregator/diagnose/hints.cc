@@ -101,7 +101,7 @@ std::vector<detect::cross_job::EventVerdict> filter(const job::JobView& view, co
 }  // namespace
 
 Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Library* library,
-                 detect::cross_job::Rule rule) {
+                 detect::cross_job::Rule rule, detect::Parts without) {
   Hints hints;
   const auto filtered = filter(view, pool, rule);
   detect::Accusers accusers(view);
@@ -111,7 +111,8 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
     EventHint hint;
     const auto guess = detect::find_guess(event.text);
     const std::string_view facts = guess ? std::string_view(guess->facts) : event.text;
-    hint.severity = detect::severity_of(facts, event.level);
+    hint.severity = without.has(detect::Part::wording) ? Severity::none
+                                                       : detect::severity_of(facts, event.level);
     hint.in_pool = rule == detect::cross_job::Rule::paper ? filtered[i].dropped : filtered[i].known;
     hint.excess = filtered[i].known && !filtered[i].dropped;
     if (filtered[i].dropped) ++hints.events_dropped;
@@ -141,7 +142,8 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
     if (is_head_alone(event.text)) hint.consequence = true;  // the lines behind it are missing
     constexpr std::uint8_t kEcho = wire::kMarkTeardown | wire::kMarkAftermath;
     if ((event.marks & kEcho) != 0 && !hint.stop) hint.consequence = true;
-    const bool tells = hint.severity >= Severity::failure && !hint.in_pool &&
+    const bool tells = !without.has(detect::Part::accusations) &&
+                       hint.severity >= Severity::failure && !hint.in_pool &&
                        (!hint.consequence || hint.accuses_peer);
     hints.accused.push_back(tells ? accusers.of(event) : detect::Accused{});
     hints.events.push_back(hint);

@@ -9,6 +9,7 @@
 #include "aggregator/detect/cross_job/cross_job.h"
 #include "aggregator/detect/evidence/accused.h"
 #include "aggregator/detect/evidence/failure_event.h"
+#include "aggregator/detect/evidence/parts.h"
 
 namespace l4::faults {
 struct Fault;
@@ -30,8 +31,9 @@ struct Hints {
   std::uint64_t events_dropped = 0;         ///< known from the pool
 };
 
-/// `library` may be null (--no-faults).
+/// `library` may be null (--without library).
 Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Library* library,
-                 detect::cross_job::Rule rule = detect::cross_job::Rule::l4);
+                 detect::cross_job::Rule rule = detect::cross_job::Rule::l4,
+                 detect::Parts without = {});
 
 }  // namespace l4::diagnose

@@ -42,7 +42,7 @@ void add_new_events(const std::vector<detect::temporal::StreamIteration>& stream
     if (!before.contains(event)) events.insert(event);
 }
 
-std::set<std::uint32_t> temporal_events(const IterationSequences& sequences,
+std::set<std::uint32_t> temporal_events(const detect::temporal::IterationSequences& sequences,
                                         detect::temporal::TemporalFindings& found) {
   std::set<std::uint32_t> events;
   for (std::uint32_t number = 0; number < sequences.job.streams.size(); ++number) {

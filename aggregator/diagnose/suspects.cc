@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "aggregator/diagnose/silent_ranks.h"
+#include "aggregator/detect/hang/silent_ranks.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/printed.h"
 #include "aggregator/job/view.h"
@@ -101,7 +101,7 @@ class Collector {
   Ranks ranks_of(const FailureEvent& failure) const;
   void find_reporters();
   void blame_accused(const FailureEvent& failure, double strength);
-  bool blame_silent(Speakers speakers);
+  bool blame_silent(detect::hang::Speakers speakers);
   bool is_agent_lost() const { return findings_.live != nullptr && !findings_.live->lost.empty(); }
 
   const job::JobView& view() const { return findings_.view; }
@@ -264,21 +264,23 @@ void Collector::add_order() {
 
 /// A rank (or launcher) that is silent while most of its kind complain has died or hangs. True if
 /// most complained.
-bool Collector::blame_silent(Speakers speakers) {
-  const auto [silent, silent_in_all, all] = find_silent_ranks(view(), complained_, speakers);
+bool Collector::blame_silent(detect::hang::Speakers speakers) {
+  const auto [silent, silent_in_all, all] =
+      detect::hang::find_silent_ranks(view(), complained_, speakers);
   const std::size_t complaining = all - silent_in_all;
   if (all < 3 || silent.empty() || complaining * 2 < all) return false;
   const double weight = kSilentWeight * rarity(silent.size(), all);
   for (const std::uint32_t rank : silent)
     blame(rank, weight,
           fmt::format("stopped without a word while {} of {} {} complained", complaining, all,
-                      speakers == Speakers::launchers ? "launchers" : "ranks"));
+                      speakers == detect::hang::Speakers::launchers ? "launchers" : "ranks"));
   return true;
 }
 
 void Collector::add_silence() {
-  const bool ranks = blame_silent(state_ == State::hung ? Speakers::hung_ranks : Speakers::ranks);
-  const bool launchers = blame_silent(Speakers::launchers);
+  const bool ranks = blame_silent(state_ == State::hung ? detect::hang::Speakers::hung_ranks
+                                                        : detect::hang::Speakers::ranks);
+  const bool launchers = blame_silent(detect::hang::Speakers::launchers);
   if (ranks || launchers) return;
   if (!findings_.failures.events.empty() || !findings_.silence.overdue) return;
   const auto& order = findings_.silence.order;

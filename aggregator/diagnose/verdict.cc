@@ -160,6 +160,7 @@ bool ended_in_wait(const Findings& findings) {
 bool has_failed(const Findings& findings) {
   if (findings.failures.events.empty()) return false;
   if (findings.failures.fatal || findings.endings.badly) return true;
+  if (findings.failures.compared) return true;  // they count for a job that stopped
   const bool failure =
       std::ranges::any_of(findings.failures.events, [&](const FailureEvent& event) {
         const auto& hint = findings.hints.events[event.event];
@@ -365,6 +366,18 @@ std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
   constexpr std::size_t kLostMax = 3;
   if (lost.size() > kLostMax || !job::is_few(lost.size(), nodes)) lost.clear();
   return lost;
+}
+
+bool has_stopped(const Findings& findings) {
+  const detect::ending::Endings& endings = findings.endings;
+  if (endings.well || endings.complete || endings.kept) return false;
+  if (findings.silence.overdue || endings.ended() || findings.processes.first_left) return true;
+  // Healthy runs print none of these events, so a pause of some iterations is enough.
+  constexpr Millis kPauseMin{3000};
+  constexpr double kGaps = 3;
+  const Millis pause{static_cast<std::int64_t>(kGaps * findings.clock.gap_median_ms)};
+  return findings.failures.pooled && findings.failures.events.size() > 1 &&
+         findings.silence.stalled_for >= std::max(kPauseMin, pause);
 }
 
 bool has_suspects(State state) {

@@ -20,6 +20,9 @@ struct VerdictInput {
   bool lost_known = false;     ///< those nodes' agents are lost, too
 };
 
+/// The job is over or stands still, and nothing says that it has done what it was to do.
+bool has_stopped(const Findings& findings);
+
 /// The state is one of a failure, or of a job that has become slow.
 bool has_suspects(State state);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "aggregator/detect/crash/failure_order.h"
 #include "aggregator/detect/crash/free_text.h"
 #include "aggregator/detect/crash/precedence.h"
+#include "aggregator/detect/crash/set_apart.h"
 #include "aggregator/detect/evidence/ending.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/share.h"
@@ -227,10 +229,74 @@ std::optional<FailureEvent> judge_excess(const job::JobView& view, std::uint32_t
   return found;
 }
 
+std::size_t nodes_of(const job::JobView& view, const FailureEvent& found) {
+  std::set<std::uint32_t> nodes;
+  for (const std::uint32_t i : found.occurrences)
+    nodes.insert(view.streams[view.events[found.event].at[i].stream].node);
+  return nodes.size();
+}
+
+/// Where nothing is known of healthy runs and some events are those of few nodes, others that came
+/// before these are the usual work of all, unless the logs end with them.
+void keep_rare(const job::JobView& view, std::vector<FailureEvent>& events) {
+  constexpr std::size_t kNodesMin = 4;
+  const auto is_rare = [&](const FailureEvent& event) {
+    return job::is_few(nodes_of(view, event), view.nodes.size());
+  };
+  if (view.nodes.size() < kNodesMin || std::ranges::none_of(events, is_rare)) return;
+  std::optional<TimeMs> first;
+  for (const FailureEvent& event : events)
+    if (is_rare(event)) keep_earliest(first, event.first_time);
+  std::erase_if(events, [&](const FailureEvent& event) {
+    return !is_rare(event) && !is_closing(view, event) &&
+           !(first && event.first_time && *event.first_time > *first);
+  });
+}
+
+/// Moves the events that the comparison sets apart, as failures.
+void take_set_apart(const job::JobView& view, const job::JobClock& clock,
+                    const std::vector<EventHint>& hints, bool pooled,
+                    std::vector<FailureEvent>& quiet, std::vector<FailureEvent>& events) {
+  for (FailureEvent& event : quiet) {
+    if (!is_set_apart(view, clock, event, hints[event.event], pooled)) continue;
+    event.severity = Severity::failure;
+    events.push_back(std::move(event));
+    event.occurrences.clear();
+  }
+  std::erase_if(quiet, [](const FailureEvent& event) { return event.occurrences.empty(); });
+  if (!pooled) keep_rare(view, events);
+}
+
+void note_failures(FailureEvents& found) {
+  for (const FailureEvent& event : found.events) {
+    if (event.severity == Severity::fatal) found.fatal = true;
+    if (!event.first_time) continue;
+    keep_earliest(found.first_failure, event.first_time);
+    keep_latest(found.last_failure, event.first_time);
+  }
+}
+
+/// After a failure all other new events belong to it, and shortly before it those that healthy runs
+/// do not print.
+void add_quiet(const job::JobView& view, const job::JobClock& clock,
+               const std::vector<EventHint>& hints, bool pooled, std::vector<FailureEvent>& quiet,
+               FailureEvents& found) {
+  constexpr Millis kBefore{3000};
+  if (!found.first_failure) return;
+  for (FailureEvent& event : quiet) {
+    if (!event.first_time) continue;
+    const bool apart = pooled && is_set_apart(view, clock, event, hints[event.event], pooled);
+    const bool after = *event.first_time >= *found.first_failure;
+    const bool near = *event.first_time + kBefore >= *found.first_failure;
+    if ((after && clock.has_iterations()) || (apart && near))
+      found.events.push_back(std::move(event));
+  }
+}
+
 }  // namespace
 
 FailureEvents find_failure_events(const job::JobView& view, const job::JobClock& clock,
-                                  const std::vector<EventHint>& hints) {
+                                  const std::vector<EventHint>& hints, bool pooled) {
   FailureEvents found;
   std::vector<FailureEvent> quiet;  // new events that do not sound like a failure
   const auto progress = progress_by_node(view, clock);
@@ -251,20 +317,14 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
   });
   for (FailureEvent& event : judged)
     (event.severity >= Severity::failure ? found.events : quiet).push_back(std::move(event));
-  for (const FailureEvent& event : found.events) {
-    if (event.severity == Severity::fatal) found.fatal = true;
-    if (!event.first_time) continue;
-    keep_earliest(found.first_failure, event.first_time);
-    keep_latest(found.last_failure, event.first_time);
-  }
-  if (!found.events.empty())
+  found.pooled = pooled;
+  found.compared = found.events.empty();
+  if (found.compared) take_set_apart(view, clock, hints, pooled, quiet, found.events);
+  note_failures(found);
+  if (!found.events.empty() && !found.compared)
     for (std::uint32_t i = 0; i < view.events.size(); ++i)
       if (auto event = judge_excess(view, i, hints[i])) found.events.push_back(std::move(*event));
-  // After a failure all other new events belong to it.
-  if (found.first_failure && clock.has_iterations())
-    for (FailureEvent& event : quiet)
-      if (event.first_time && *event.first_time >= *found.first_failure)
-        found.events.push_back(std::move(event));
+  add_quiet(view, clock, hints, pooled, quiet, found);
   sort_by_place(view, found.events);
   settle_precedence(view, hints, found.events);
   return found;

@@ -19,7 +19,9 @@ struct JobView;
 
 namespace l4::detect::crash {
 
+/// `pooled`: healthy runs are known, so an event that is not in the pool is new to this kind of
+/// job.
 FailureEvents find_failure_events(const job::JobView& view, const job::JobClock& clock,
-                                  const std::vector<EventHint>& hints);
+                                  const std::vector<EventHint>& hints, bool pooled = false);
 
 }  // namespace l4::detect::crash

@@ -55,7 +55,9 @@ struct FailureEvents {
   std::vector<FailureEvent> events;     ///< as failure_order.h says
   std::optional<TimeMs> first_failure;  ///< first event of at least Severity::failure
   std::optional<TimeMs> last_failure;
-  bool fatal = false;  ///< some event ends a process
+  bool fatal = false;     ///< some event ends a process
+  bool pooled = false;    ///< healthy runs were known, which do not print them
+  bool compared = false;  ///< no event sounds like a failure; the comparison sets these apart
 };
 
 }  // namespace l4::detect

@@ -59,7 +59,7 @@ FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock
     const job::EventView& event = view.events[i];
     const EventHint& hint = hints[i];
     if (hint.in_pool && !hint.excess) continue;
-    if (hint.severity < Severity::failure || event.marks != 0) continue;
+    if (event.marks != 0) continue;
     std::set<std::uint32_t> nodes;
     for (const job::Occurrence& occurrence : event.at)
       nodes.insert(view.streams[occurrence.stream].node);
@@ -71,7 +71,7 @@ FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock
     if (!keeps_coming(view, clock, slowdown, event)) continue;
     FailureEvent symptom;
     symptom.event = i;
-    symptom.severity = hint.severity;
+    symptom.severity = std::max(hint.severity, Severity::failure);
     for (std::uint32_t at = 0; at < event.at.size(); ++at) {
       symptom.occurrences.push_back(at);
       if (at > 0 &&

@@ -28,7 +28,7 @@ namespace {
 
 Result<l4::faults::Library> load_faults(const DiagnoseOptions& options,
                                         const offline::Settings& settings) {
-  if (options.no_faults) return l4::faults::Library();
+  if (options.without.has(diagnose::Part::library)) return l4::faults::Library();
   if (options.faults.empty()) return l4::faults::Library::load(settings.faults);
   auto library = l4::faults::Library::load(options.faults);
   if (!library)
@@ -94,6 +94,10 @@ constexpr auto kZoneHelp =
 constexpr auto kScoringHelp =
     "paper is the published method to the letter, for\n"
     "comparison (default: l4)";
+constexpr auto kWithoutHelp =
+    "switch parts off, to see what each contributes:\n"
+    "wording, library, forest, dtw, durations,\n"
+    "cross-job, accusations, processes";
 constexpr auto kThreadsHelp =
     "worker threads (default: all cores); the report is\n"
     "the same for any number";
@@ -138,7 +142,8 @@ void add_diagnose(terminal::Options& to, DiagnoseOptions& options) {
   to.value("--config", options.config, "FILE", "settings; see config/diagnose.toml")
       .in_group(kMethod);
   to.value("--faults", options.faults, "DIR", "use this fault library").in_group(kMethod);
-  to.flag("--no-faults", options.no_faults, "use no fault library").in_group(kMethod);
+  to.flag("--no-faults", options.no_faults, "the same as --without library").in_group(kMethod);
+  to.value("--without", options.without_given, "LIST", kWithoutHelp).in_group(kMethod);
   to.value("--scoring", options.scoring, "l4|paper", kScoringHelp)
       .in_group(kMethod)
       .one_of({"l4", "paper"});
@@ -175,6 +180,11 @@ Result<void> check_diagnose(DiagnoseOptions& options) {
     if (!zone) return std::unexpected(Error{"--tz: " + zone.error().where, zone.error().reason});
     options.zone = *zone;
   }
+  const auto without = diagnose::parse_parts(options.without_given);
+  if (!without)
+    return std::unexpected(Error{"--without: " + without.error().where, without.error().reason});
+  options.without = *without;
+  if (options.no_faults) options.without.add(diagnose::Part::library);
   if (auto out = terminal::check_writable("--out", options.out); !out) return out;
   if (auto lines = terminal::check_writable("--lines", options.lines); !lines) return lines;
   return check_layout(options.layout);
@@ -221,6 +231,7 @@ int run_diagnose(const DiagnoseOptions& options) {
   how.mtimes_equal = job->mtimes_equal || offline::times_of_copy(*job->state);
   how.scoring = options.scoring == "paper" ? diagnose::Scoring::paper : diagnose::Scoring::l4;
   how.library = &*library;
+  how.without = options.without;
   how.hang = settings->hang;
   diagnose::Diagnosis diagnosis = diagnose::diagnose(*job->state, healthy, how);
   diagnosis.report.version = L4_VERSION;

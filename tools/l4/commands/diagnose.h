@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregator/diagnose/diagnose.h"
 #include "common/base/error.h"
 #include "common/base/time.h"
 #include "common/base/vocabulary.h"
@@ -27,6 +28,8 @@ struct DiagnoseOptions {
   std::filesystem::path config;  ///< TOML; empty: defaults
   std::filesystem::path faults;  ///< folder; empty: the shipped library
   bool no_faults = false;
+  std::string without_given;  ///< check_diagnose reads it
+  diagnose::Parts without;
   std::string scoring = "l4";
   std::size_t top = 8;
   unsigned threads = 0;  ///< 0: all cores

@@ -1,18 +1,15 @@
-#include "aggregator/diagnose/iteration_sequences.h"
+#include "aggregator/detect/temporal/iteration_sequences.h"
 
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
 
-#include "aggregator/diagnose/hints.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/job_state.h"
 #include "aggregator/job/view.h"
 
-namespace l4::diagnose {
+namespace l4::detect::temporal {
 namespace {
-
-using detect::temporal::StreamIteration;
 
 /// Local template ids of one agent to events of the view.
 class EventNumbers {
@@ -48,7 +45,8 @@ std::size_t iterations_per_stream(const job::JobView& view) {
 
 }  // namespace
 
-IterationSequences collect_sequences(const job::JobView& view, const job::JobClock& clock) {
+IterationSequences collect_sequences(const job::JobView& view, const job::JobClock& clock,
+                                     Parts without) {
   IterationSequences collected;
   const std::size_t newest = iterations_per_stream(view);
   std::unordered_map<const job::AgentSlice*, EventNumbers> numbers;
@@ -64,8 +62,10 @@ IterationSequences collect_sequences(const job::JobView& view, const job::JobClo
       if (seen++ < skip || record.sequence == job::SequenceId{0}) continue;  // 0: forgotten
       StreamIteration one;
       one.iteration = iteration.value();
-      for (const std::uint32_t local : stream.agent->sequences.at(record.sequence))
+      for (const std::uint32_t local : stream.agent->sequences.at(record.sequence)) {
+        if (without.has(Part::dtw)) break;
         if (const auto event = events.of(local)) one.events.push_back(*event);
+      }
       list.push_back(std::move(one));
     }
     collected.job.streams.push_back(std::move(list));
@@ -74,17 +74,17 @@ IterationSequences collect_sequences(const job::JobView& view, const job::JobClo
   return collected;
 }
 
-detect::temporal::TemporalFindings compare_iterations(IterationSequences& sequences,
-                                                      const Hints& hints, bool ended,
-                                                      std::uint64_t seed) {
-  detect::temporal::TemporalOptions options;
+TemporalFindings compare_iterations(IterationSequences& sequences,
+                                    const std::vector<EventHint>& hints, bool ended,
+                                    std::uint64_t seed) {
+  TemporalOptions options;
   options.seed = seed;
-  for (std::uint32_t event = 0; event < hints.events.size(); ++event) {
-    if (hints.events[event].in_pool) options.normal.insert(event);
-    if (hints.events[event].severity >= detect::Severity::failure) options.suspicious.insert(event);
+  for (std::uint32_t event = 0; event < hints.size(); ++event) {
+    if (hints[event].in_pool) options.normal.insert(event);
+    if (hints[event].severity >= Severity::failure) options.suspicious.insert(event);
   }
   sequences.job.ended = ended;
-  return detect::temporal::score_job(sequences.job, options);
+  return score_job(sequences.job, options);
 }
 
-}  // namespace l4::diagnose
+}  // namespace l4::detect::temporal

@@ -1,11 +1,11 @@
-#include "aggregator/diagnose/silent_ranks.h"
+#include "aggregator/detect/hang/silent_ranks.h"
 
 #include <string_view>
 #include <utility>
 
 #include "aggregator/job/view.h"
 
-namespace l4::diagnose {
+namespace l4::detect::hang {
 namespace {
 
 /// torchrun's line about the signal that it sends to ranks that still run.
@@ -66,4 +66,4 @@ SilentRanks find_silent_ranks(const job::JobView& view, const std::vector<bool>&
   return found;
 }
 
-}  // namespace l4::diagnose
+}  // namespace l4::detect::hang

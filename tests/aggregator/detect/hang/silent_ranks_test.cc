@@ -1,5 +1,5 @@
 // Ranks that fell silent, and ranks that were ended before they could print an error.
-#include "aggregator/diagnose/silent_ranks.h"
+#include "aggregator/detect/hang/silent_ranks.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 
 #include "tests/aggregator/job/made_job.h"
 
-namespace l4::diagnose {
+namespace l4::detect::hang {
 namespace {
 
 using job::test::MadeJob;
@@ -88,4 +88,4 @@ TEST_CASE("silent ranks: who hangs is ended in the end, and stands out all the s
   CHECK(Job({{2, 1}}, 1).stand_out({5}, Speakers::hung_ranks) == Ranks{5});
 }
 
-}  // namespace l4::diagnose
+}  // namespace l4::detect::hang

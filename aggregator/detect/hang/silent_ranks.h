@@ -12,7 +12,7 @@ namespace l4::job {
 struct JobView;
 }  // namespace l4::job
 
-namespace l4::diagnose {
+namespace l4::detect::hang {
 
 struct SilentRanks {
   std::vector<std::uint32_t>
@@ -32,4 +32,4 @@ enum class Speakers : std::uint8_t {
 SilentRanks find_silent_ranks(const job::JobView& view, const std::vector<bool>& complained,
                               Speakers speakers);
 
-}  // namespace l4::diagnose
+}  // namespace l4::detect::hang

@@ -1,0 +1,105 @@
+// Events that no word marks are set apart by what healthy runs print, by their place and by the
+// nodes that print them.
+#include "aggregator/detect/crash/set_apart.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "aggregator/detect/crash/failure_events.h"
+#include "aggregator/job/clock.h"
+#include "tests/aggregator/job/made_job.h"
+
+namespace l4::detect::crash {
+namespace {
+
+using job::test::MadeJob;
+
+/// What is found without any word; `pool` lists parts of texts that healthy runs print.
+struct Apart {
+  FailureEvents failures;
+  std::set<std::string> texts;
+};
+
+Apart find_apart(MadeJob& made, const std::set<std::string>* pool) {
+  const job::JobView view = made.view();
+  std::vector<EventHint> hints;
+  for (const job::EventView& event : view.events) {
+    EventHint hint;
+    if (pool != nullptr)
+      for (const std::string& part : *pool)
+        hint.in_pool = hint.in_pool || event.text.find(part) != std::string::npos;
+    hints.push_back(hint);
+  }
+  Apart found;
+  found.failures = find_failure_events(view, job::make_clock(view), hints, pool != nullptr);
+  for (const FailureEvent& failure : found.failures.events)
+    found.texts.insert(view.events[failure.event].text);
+  return found;
+}
+
+const job::test::Say kOdd{"card went to sleep", Level::info};
+const job::test::Say kParted{"peer has gone its own way", Level::info};
+const job::test::Say kSaved{"wrote all shards", Level::info};
+
+TEST_CASE("a new line behind the last iteration that healthy runs do not print is found") {
+  MadeJob job(4);
+  job.iterate_all(1, 30);
+  job.say(2, kOdd, 30'500);
+  for (const int rank : {0, 1, 3}) job.say(rank, kParted, 31'000);
+  job.say(0, kSaved, 31'500);
+  const std::set<std::string> pool{"wrote all"};
+  const Apart found = find_apart(job, &pool);
+  CHECK(found.failures.compared);
+  CHECK(found.failures.pooled);
+  CHECK(found.texts == std::set<std::string>{kOdd.text, kParted.text});
+}
+
+TEST_CASE("what was printed while iterations went on tells of nothing") {
+  MadeJob job(4);
+  for (std::int64_t k = 1; k <= 30; ++k) {
+    for (int rank = 0; rank < 4; ++rank) job.iterate(rank, k, k * 1000);
+    if (k % 5 == 0) job.say(1, kOdd, k * 1000 + 200);
+  }
+  job.say(1, kOdd, 30'500);
+  const std::set<std::string> pool{"nothing of it"};
+  CHECK(find_apart(job, &pool).texts.empty());
+  CHECK(find_apart(job, nullptr).texts.empty());
+}
+
+TEST_CASE("without healthy runs a line counts where it is new, rare and last") {
+  MadeJob job(8);
+  job.iterate_all(1, 60);
+  for (int rank = 0; rank < 8; ++rank) job.say(rank, kSaved, 60'300);
+  for (int i = 0; i < 6; ++i)
+    job.say(5, {"slept for " + std::string(1, 'a' + static_cast<char>(i)), Level::info},
+            60'400 + i);
+  job.say(5, kOdd, 60'500);
+  const Apart found = find_apart(job, nullptr);
+  CHECK(found.texts.contains(kOdd.text));
+  CHECK_FALSE(found.failures.pooled);
+}
+
+TEST_CASE("where words tell of a failure, only what is new shortly before it joins it") {
+  MadeJob job(4);
+  job.iterate_all(1, 30);
+  job.say(2, kOdd, 31'000);
+  job.say(2, {"RuntimeError: it broke", Level::error}, 32'000);
+  const job::JobView view = job.view();
+  std::vector<EventHint> hints;
+  for (const job::EventView& event : view.events) {
+    EventHint hint;
+    hint.severity = severity_of(event.text, event.level);
+    hints.push_back(hint);
+  }
+  const auto clock = job::make_clock(view);
+  CHECK(find_failure_events(view, clock, hints, false).events.size() == 1);
+  const FailureEvents found = find_failure_events(view, clock, hints, true);
+  CHECK(found.events.size() == 2);
+  CHECK_FALSE(found.compared);
+}
+
+}  // namespace
+}  // namespace l4::detect::crash
