@@ -127,6 +127,21 @@ bool has_evidence(const Findings& findings) {
   });
 }
 
+/// Differences that no word explains tell of a failure where the job is over or stands still, and
+/// where there is more than the sign of an end.
+void weigh_differences(Findings& findings) {
+  detect::FailureEvents& found = findings.failures;
+  std::erase_if(found.events, [&](const detect::FailureEvent& event) {
+    return std::ranges::find(findings.endings.signs, event.event, &detect::FailureEvent::event) !=
+           findings.endings.signs.end();
+  });
+  found.first_failure.reset();
+  for (const detect::FailureEvent& event : found.events)
+    keep_earliest(found.first_failure, event.first_time);
+  const std::size_t least = found.pooled ? 1 : 2;
+  if (found.events.size() < least || !has_stopped(findings)) found = {};
+}
+
 /// Earlier attempts are only listed with their verdict; the last one is reported in whole.
 enum class Depth : std::uint8_t { verdict, whole };
 
@@ -150,8 +165,7 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   Attempt asked{options, pool, as_of(view, options)};
   Findings findings{view, clock, hints, live};
   run_detectors(Step::seen, asked, findings);
-  // Differences that no word explains tell of a failure where the job is over or stands still.
-  if (findings.failures.compared && !has_stopped(findings)) findings.failures = {};
+  if (findings.failures.compared) weigh_differences(findings);
   order_stops(view, findings.failures, hints);
 
   Diagnosis diagnosis;

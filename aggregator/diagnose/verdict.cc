@@ -371,12 +371,16 @@ std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
 bool has_stopped(const Findings& findings) {
   const detect::ending::Endings& endings = findings.endings;
   if (endings.well || endings.complete || endings.kept) return false;
-  if (findings.silence.overdue || endings.ended() || findings.processes.first_left) return true;
+  if (endings.ended() || findings.processes.first_left) return true;
+  // Without healthy runs a pause is known by its length alone, whatever was printed before it.
+  if (!findings.failures.pooled) return false;
+  if (findings.silence.overdue) return true;
+  if (findings.live != nullptr) return false;  // it may go on
   // Healthy runs print none of these events, so a pause of some iterations is enough.
   constexpr Millis kPauseMin{3000};
   constexpr double kGaps = 3;
   const Millis pause{static_cast<std::int64_t>(kGaps * findings.clock.gap_median_ms)};
-  return findings.failures.pooled && findings.failures.events.size() > 1 &&
+  return findings.failures.events.size() > 1 &&
          findings.silence.stalled_for >= std::max(kPauseMin, pause);
 }
 
@@ -391,6 +395,8 @@ Verdict decide(const VerdictInput& input) {
   Verdict verdict;
   verdict.state = row.state;
   verdict.confidence = proven || row.unproven == 0 ? row.confidence : row.unproven;
+  constexpr double kWordless = 0.8;
+  if (findings.failures.compared) verdict.confidence *= kWordless;
   verdict.because = row.because;
   if (verdict.state == State::slow) {
     if (!findings.clock.counted) verdict.iteration = findings.slowdown.first;

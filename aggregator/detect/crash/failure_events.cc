@@ -1,6 +1,7 @@
 #include "aggregator/detect/crash/failure_events.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
@@ -256,14 +257,16 @@ void keep_rare(const job::JobView& view, std::vector<FailureEvent>& events) {
 /// Moves the events that the comparison sets apart, as failures.
 void take_set_apart(const job::JobView& view, const job::JobClock& clock,
                     const std::vector<EventHint>& hints, bool pooled,
-                    std::vector<FailureEvent>& quiet, std::vector<FailureEvent>& events) {
-  for (FailureEvent& event : quiet) {
-    if (!is_set_apart(view, clock, event, hints[event.event], pooled)) continue;
-    event.severity = Severity::failure;
-    events.push_back(std::move(event));
-    event.occurrences.clear();
-  }
-  std::erase_if(quiet, [](const FailureEvent& event) { return event.occurrences.empty(); });
+                    const std::vector<bool>& free_text, std::vector<FailureEvent>& quiet,
+                    std::vector<FailureEvent>& events) {
+  const auto apart = std::ranges::stable_partition(quiet, [&](const FailureEvent& event) {
+    return free_text[event.first_stream] ||
+           !is_set_apart(view, clock, event, hints[event.event], pooled);
+  });
+  for (FailureEvent& event : apart) event.severity = Severity::failure;
+  events.insert(events.end(), std::make_move_iterator(apart.begin()),
+                std::make_move_iterator(apart.end()));
+  quiet.erase(apart.begin(), apart.end());
   if (!pooled) keep_rare(view, events);
 }
 
@@ -319,7 +322,7 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
     (event.severity >= Severity::failure ? found.events : quiet).push_back(std::move(event));
   found.pooled = pooled;
   found.compared = found.events.empty();
-  if (found.compared) take_set_apart(view, clock, hints, pooled, quiet, found.events);
+  if (found.compared) take_set_apart(view, clock, hints, pooled, free_text, quiet, found.events);
   note_failures(found);
   if (!found.events.empty() && !found.compared)
     for (std::uint32_t i = 0; i < view.events.size(); ++i)

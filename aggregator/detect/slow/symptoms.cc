@@ -83,6 +83,12 @@ FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock
     keep_earliest(found.first_failure, symptom.first_time);
     found.events.push_back(std::move(symptom));
   }
+  // Where some symptom sounds like a failure, the others only go with it.
+  const auto sounds = [&](const FailureEvent& event) {
+    return hints[event.event].severity >= Severity::failure;
+  };
+  if (std::ranges::any_of(found.events, sounds))
+    std::erase_if(found.events, [&](const FailureEvent& event) { return !sounds(event); });
   return found;
 }
 

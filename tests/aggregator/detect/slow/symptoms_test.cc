@@ -75,10 +75,16 @@ TEST_CASE("what goes with it is new, lasting and local") {
   CHECK(symptoms([](MadeJob& job, int k, std::int64_t ms) {
           if (k >= 61) job.say(k % 8, kRetry, ms);
         }).empty());
-  // Nothing bad.
-  CHECK(symptoms([](MadeJob& job, int k, std::int64_t ms) {
-          if (k >= 61) job.say(5, {"the weather is fine"}, ms);
-        }).empty());
+  // No word tells that it is bad: the comparison does, unless another symptom sounds bad.
+  const auto said = [](bool retries) {
+    return symptoms([=](MadeJob& job, int k, std::int64_t ms) {
+      if (k < 61) return;
+      job.say(5, {"the weather is fine"}, ms);
+      if (retries) job.say(5, kRetry, ms);
+    });
+  };
+  CHECK(said(false) == std::vector<std::string>{"the weather is fine"});
+  CHECK(said(true) == std::vector<std::string>{kRetry.text});
 }
 
 /// `count` iterations of 5 s, except that the last `slow` take 12 s; in each of these, rank 5 of
