@@ -138,6 +138,10 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
                           ? std::min(hint.severity, Severity::notice)
                           : std::max(hint.severity, severity_of(fault.severity));
     }
+    if (detect::is_python_warning(event.text)) {  // whatever it warns of
+      hint.mild = true;
+      hint.severity = std::min(hint.severity, Severity::notice);
+    }
     if (hint.by_words && is_heading(event.text)) hint.consequence = true;
     if (is_head_alone(event.text)) hint.consequence = true;  // the lines behind it are missing
     constexpr std::uint8_t kEcho = wire::kMarkTeardown | wire::kMarkAftermath;

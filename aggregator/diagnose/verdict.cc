@@ -417,6 +417,11 @@ Verdict decide(const VerdictInput& input) {
                     : progress                        ? progress
                                                       : findings.view.end;
   }
+  // Training is synchronous: a running job's ranks that seem further behind have lines on their
+  // way.
+  if (findings.live != nullptr && verdict.state == State::crashed && verdict.iteration &&
+      findings.clock.completed_by_any)
+    verdict.iteration = std::max(*verdict.iteration, *findings.clock.completed_by_any);
   if (verdict.iteration) verdict.iteration = job::printed(findings.view, *verdict.iteration);
   return verdict;
 }

@@ -163,12 +163,6 @@ bool tells_of_command(std::string_view text) {
   return end > 0 && text.substr(end).starts_with(": FATAL: ");
 }
 
-/// "x.py:12: FutureWarning: ..": a warning of Python, behind which the program goes on.
-bool is_python_warning(std::string_view text) {
-  const std::size_t at = text.find("Warning: ");
-  return at != text.npos && at > 0 && is_letter(text[at - 1]);
-}
-
 bool goes_on(std::string_view text) {
   for (std::size_t i = 1; i < text.size(); ++i)
     if (!is_word(text[i - 1]) && size_at(text.substr(i), kGoesOn) > 0) return true;
@@ -224,6 +218,11 @@ Severity severity_of(std::string_view text, Level level) {
     default:
       return words;
   }
+}
+
+bool is_python_warning(std::string_view text) {
+  const std::size_t at = text.find("Warning: ");
+  return at != text.npos && at > 0 && is_letter(text[at - 1]);
 }
 
 bool says_at_front(std::string_view text) {

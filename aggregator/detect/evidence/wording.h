@@ -24,6 +24,9 @@ enum class Severity : std::uint8_t {
 
 Severity severity_of(std::string_view text, Level level);
 
+/// "x.py:12: FutureWarning: ..": a warning of Python, behind which the program goes on.
+bool is_python_warning(std::string_view text);
+
 /// The text has the form of an exception: its name comes first, or behind a short prefix.
 bool says_at_front(std::string_view text);
 

@@ -64,6 +64,19 @@ TEST_CASE("live: a killed process is a crash without any line, and its rank the 
   CHECK(report.nodes[0].node == "node-2");
 }
 
+TEST_CASE("live: lines of other ranks that are on their way do not make a crash older") {
+  Trained job;
+  for (const std::int64_t k : {31, 32, 33}) {
+    job.iterate(2, k, job.last() + (k - 30) * 100);
+    if (k == 31) job.iterate(1, k, job.last() + 100);
+  }
+  job.process(2, ProcessState::gone, job.last() + 400, kKilled);
+  const Report report = job.report_at(job.last() + 500);
+  CHECK(report.verdict.state == State::crashed);
+  REQUIRE(report.verdict.iteration);
+  CHECK(report.verdict.iteration->value() >= 33);
+}
+
 TEST_CASE(
     "live: a struck process is a known fault without any line; one that was confirmed first") {
   const auto library = faults::Library::load(L4_SOURCE_DIR "/config/faults");

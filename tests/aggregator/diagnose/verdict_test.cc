@@ -247,6 +247,27 @@ Report ended(const std::function<void(MadeJob&)>& end, const faults::Library* li
   return diagnose(job.state(), {}, options).report;
 }
 
+TEST_CASE("verdict: kind 'a warning of Python': what it warns of did not happen to the job") {
+  const auto library = faults::Library::load(L4_SOURCE_DIR "/config/faults");
+  REQUIRE(library);
+  for (const char* line :
+       {"/opt/a/logging.py:115: UserWarning: Failed to import the plugin due to: "
+        "ImportError('peft>=0.17.0 is required for a normal functioning of this module')",
+        "x/cpp_extension.py:9: RuntimeWarning: torch.cuda.OutOfMemoryError: CUDA out of memory was "
+        "caught, the batch is halved",
+        "pkg.py:3: ImportWarning: ModuleNotFoundError: No module named 'apex'"}) {
+    CAPTURE(line);
+    const Report report = ended(
+        [&](MadeJob& job) {
+          job.say(0, {line, Level::warning}, 21'000);
+          job.say(0, {"The job finished successfully", Level::unknown}, 21'100);
+        },
+        &*library);
+    CHECK(report.verdict.state == State::finished);
+    CHECK(report.events.empty());
+  }
+}
+
 void reach(MadeJob& job, wire::Reach reach) {
   for (const int rank : {0, 1}) job.iterate(rank, 21, 21'000).reach = reach;
 }
