@@ -159,34 +159,24 @@ std::size_t ByteMarks::line_end(std::size_t at) const {
   return i * kByteBlock + static_cast<std::size_t>(std::countr_zero(bits));
 }
 
-ByteMarks::Signs ByteMarks::signs(std::size_t from, std::size_t to) const {
-  if (from >= to) return {};
+/// True if a bit of [from, to) is set.
+[[gnu::always_inline]] inline bool any_of_bits(const std::vector<std::uint64_t>& bits,
+                                               std::size_t from, std::size_t to) {
+  if (from >= to) return false;
   const std::size_t first = from / kByteBlock, last = (to - 1) / kByteBlock;
-  const std::uint64_t in_first = ~std::uint64_t{0} << from % kByteBlock;
-  const std::uint64_t in_last = ~std::uint64_t{0} >> (kByteBlock - 1 - (to - 1) % kByteBlock);
-  std::uint64_t odd = odd_[first] & in_first, percents = percents_[first] & in_first;
-  if (first == last) {
-    odd &= in_last;
-    percents &= in_last;
-  } else {
-    for (std::size_t i = first + 1; i < last; ++i) {
-      odd |= odd_[i];
-      percents |= percents_[i];
-    }
-    odd |= odd_[last] & in_last;
-    percents |= percents_[last] & in_last;
-  }
-  const bool seams = to > from + kSeamColumn && holds_seams(from + kSeamColumn, to);
-  return {odd == 0, percents != 0, seams};
+  std::uint64_t word = bits[first] >> from % kByteBlock << from % kByteBlock;
+  for (std::size_t i = first; i < last; word = bits[++i])
+    if (word != 0) return true;
+  return word << (kByteBlock - 1 - (to - 1) % kByteBlock) != 0;
+}
+
+ByteMarks::Signs ByteMarks::signs(std::size_t from, std::size_t to) const {
+  return {!any_of_bits(odd_, from, to), any_of_bits(percents_, from, to),
+          any_of_bits(seams_, from + kSeamColumn, to)};
 }
 
 bool ByteMarks::holds_seams(std::size_t from, std::size_t to) const {
-  if (from >= to) return false;
-  const std::size_t first = from / kByteBlock, last = (to - 1) / kByteBlock;
-  std::uint64_t bits = seams_[first] >> from % kByteBlock << from % kByteBlock;
-  for (std::size_t i = first; i < last; bits = seams_[++i])
-    if (bits != 0) return true;
-  return bits << (kByteBlock - 1 - (to - 1) % kByteBlock) != 0;
+  return any_of_bits(seams_, from, to);
 }
 
 }  // namespace l4::decode

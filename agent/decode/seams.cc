@@ -146,9 +146,8 @@ void bar_seams(std::string_view text, std::vector<std::size_t>& seams) {
     if (n > 0 && front.size() >= kFrontMin && !is_description(front))
       seams.push_back(from + bar->begin);
     if (bar->behind.empty()) return;
-    if (begins_with_tag(bar->behind))
-      seams.push_back(static_cast<std::size_t>(bar->behind.data() - text.data()));
     from = static_cast<std::size_t>(bar->behind.data() - text.data());
+    if (begins_with_tag(bar->behind)) seams.push_back(from);
   }
 }
 

@@ -72,7 +72,7 @@ inline bool epoch(std::string_view line, RawStamp& stamp) {
 }
 
 /// Blue Gene's and other clusters' `- 1795190061 2026.11.20 R02-M1 Nov 20 15:54:21 text`, whose
-/// first word is the kind of an alert.
+/// first word is the kind of an alert. The epoch tells the time; the day is read for its shape.
 inline bool labelled_epoch(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   while (text::is_upper(c.peek()) || c.peek() == '_' || c.peek() == '-') ++c.at;

@@ -2,9 +2,8 @@
 //
 // Taken before anything else in the folder is touched, held as long as the process uses it. The
 // error names the holder. A holder that was killed and is about to end is waited for, a second at
-// most. flock(2), so a killed process leaves nothing behind; on file systems
-// without it (old NFS) the error says so. Nothing is held open for writing: the file system can
-// still be made read-only.
+// most. flock(2), so a killed process leaves nothing behind; on file systems without it (old NFS)
+// the error says so. Nothing is held open for writing: the file system can still be made read-only.
 #pragma once
 
 #include <expected>
