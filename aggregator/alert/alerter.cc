@@ -212,10 +212,10 @@ std::vector<std::string> Alerter::Impl::test_bodies(const SinkOptions& sink, con
   alert.at = now;
   alert.summary = fmt::format("This is a test of the sink {}, asked for by {}. Nothing has failed.",
                               sink.name, who);
-  std::vector<std::string> bodies{sink.kind->body(alert, {options.source, options.runbook})};
+  std::vector<std::string> bodies{sink.kind->body(alert, options.origin)};
   if (sink.kind->holds_open && !sink.kind->repeats) {
     alert.kind = Kind::test_over;
-    bodies.push_back(sink.kind->body(alert, {options.source, options.runbook}));
+    bodies.push_back(sink.kind->body(alert, options.origin));
   }
   return bodies;
 }
@@ -282,9 +282,7 @@ void Alerter::Impl::route(Outlet& outlet, const Alert& alert, const Alert& judge
 }
 
 void Alerter::Impl::queue(const SinkOptions& sink, const Alert& alert, TimeMs due, TimeMs now) {
-  store::Alert row{
-      0,   sink.name, key(alert), sink.kind->body(alert, {options.source, options.runbook}),
-      now, due,       0};
+  store::Alert row{0, sink.name, key(alert), sink.kind->body(alert, options.origin), now, due, 0};
   row.lasts = sink.kind->repeats && !is_over(alert) && alert.kind != Kind::name_twice;
   row.replaces = sink.kind->repeats || alert.kind == Kind::storm;
   rows.push_back(std::move(row));
@@ -316,9 +314,9 @@ Result<void> Alerter::Impl::write(const store::Incident* incident) {
   return stored;
 }
 
-std::string Alerter::source() const {
+Origin Alerter::origin() const {
   const MutexLock lock(impl_->mutex);
-  return impl_->options.source;
+  return impl_->options.origin;
 }
 
 AlerterStats Alerter::stats() const {

@@ -34,8 +34,7 @@ struct AlerterOptions {
   std::string webhook;  ///< URL of a sink called "webhook" that accepts every alert; empty: none
   std::filesystem::path ca{};  ///< SinkOptions::ca of the webhook
   Millis timeout{3'000};       ///< SinkOptions::timeout of the webhook
-  std::string source = "l4-aggregator";
-  std::string runbook = Origin{}.runbook;  ///< where people read what an alert means
+  Origin origin{.source = "l4-aggregator"};
   std::vector<SinkOptions> sinks;
   std::vector<Silence> silences;
   StormOptions storm;
@@ -78,7 +77,7 @@ class Alerter {
   /// sinks. It is not called if the test is refused.
   std::expected<void, TrialRefusal> test(const std::string& sink, const std::string& who,
                                          TrialThen then);
-  std::string source() const;
+  Origin origin() const;
   AlerterStats stats() const;
 
  private:

@@ -126,8 +126,8 @@ void read_silences(ConfigTable& alerts, AlerterOptions& options) {
 
 /// Without the setting: the page that was installed, where it is.
 void read_runbook(ConfigTable& alerts, AlerterOptions& options) {
-  options.runbook = alerts.text_or("runbook", manual_page("ALERTS.md"));
-  if (options.runbook.empty() || options.runbook.contains('#'))
+  options.origin.runbook = alerts.text_or("runbook", manual_page("ALERTS.md"));
+  if (options.origin.runbook.empty() || options.origin.runbook.contains('#'))
     alerts.refuse("runbook", "must be an address or a path; # and the heading are appended to it");
 }
 
@@ -139,7 +139,7 @@ void read_settings(ConfigTable& alerts, const std::filesystem::path& file,
   options.webhook = alerts.text_or("webhook", "");
   if (!options.webhook.empty()) check_url(alerts, "webhook", options.webhook);
   read_path(alerts, "ca", file, options.ca);
-  options.source = alerts.text_or("source", options.source);
+  options.origin.source = alerts.text_or("source", options.origin.source);
   read_runbook(alerts, options);
   read_seconds(alerts, "timeout_s", options.timeout, 1, 4);
   read_seconds(alerts, "retry_first_s", sender.retry_first, 1, 3'600);

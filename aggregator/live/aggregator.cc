@@ -99,7 +99,7 @@ scoring::Services Aggregator::Impl::services() {
 Result<void> Aggregator::Impl::send(const alert::Alert& alert, const store::Incident* incident) {
   auto stored = alerter->send(alert, incident);
   board.publish(alert.job.empty() ? "fleet" : "incident", alert.job,
-                alert::to_json(alert, {alerter->source()}));
+                alert::to_json(alert, alerter->origin()));
   return stored;
 }
 

@@ -63,7 +63,7 @@ TEST_CASE("settings: the shipped file says the defaults") {
   CHECK(a.pool.kinds_max == b.pool.kinds_max);
   CHECK(a.pool.age == b.pool.age);
   CHECK(a.pool.bytes_max == b.pool.bytes_max);
-  CHECK(a.alerts.source == b.alerts.source);
+  CHECK(a.alerts.origin.source == b.alerts.origin.source);
   CHECK(a.alerts.timeout == b.alerts.timeout);
   CHECK(after_restart(*shipped, *bare) ==
         std::vector<std::string>{"[store] folder", "[wire] allow_list", "[wire] key"});
@@ -260,7 +260,7 @@ until = "2026-11-21T18:00:00Z"
   CHECK(alerts.sinks[2].command.size() == 3);
   CHECK(alerts.sinks[2].timeout == Millis{5'000});
   // The page that is there is named in full.
-  CHECK(std::filesystem::is_regular_file(alerts.runbook));
+  CHECK(std::filesystem::is_regular_file(alerts.origin.runbook));
   REQUIRE(alerts.silences.size() == 2);
   CHECK(alerts.silences[0].filter == alert::AlertFilter{.jobs = {"test-*"}});
   CHECK(alerts.silences[1].filter ==
@@ -275,7 +275,7 @@ TEST_CASE("settings: where people read what an alert means") {
   const auto runbook = [&](const std::string& value) {
     const auto settings = load_settings(folder.file(
         "aggregator.toml", std::string(kKeys) + "[alerts]\nrunbook = \"" + value + "\"\n"));
-    return settings ? settings->live.alerts.runbook : settings.error().text();
+    return settings ? settings->live.alerts.origin.runbook : settings.error().text();
   };
   CHECK(runbook("https://wiki.example/l4/alerts") == "https://wiki.example/l4/alerts");
   for (const char* wrong : {"", "https://wiki.example/#alerts"})

@@ -146,9 +146,9 @@ TEST_CASE("set: silences, filters, storms and the name of the source change at o
   now.sinks[0].filters.clear();
   now.silences = {{.filter = {.jobs = {"test-*"}}, .until = TimeMs{Millis{world.clock + 60'000}}}};
   now.storm.incidents = 0;
-  now.source = "other-name";
+  now.origin.source = "other-name";
   alerter.set(now);
-  CHECK(alerter.source() == "other-name");
+  CHECK(alerter.origin().source == "other-name");
   REQUIRE(world.wait([&] { return world.count("http://chat") == 2; }));
   CHECK(holds(world.body("http://chat", 1), "it is other"));  // the new filter matches this alert
   CHECK(alerter.send(alert("test-1")).has_value());
