@@ -85,6 +85,22 @@ def check_typos(expect, l4):
                     run.stderr.decode())
 
 
+def check_parts(expect, l4):
+    """The parts that --without knows stand in the help, in README.md and in docs/DESIGN.md."""
+    run = subprocess.run([l4, "diagnose", "x", "--without", "library,words"], capture_output=True,
+                         timeout=60)
+    said = re.search(r"--without: words: .*there are (.*)", run.stderr.decode())
+    if not expect.that(run.returncode == 2 and said, "an unknown part", run.stderr.decode()):
+        return
+    names = said.group(1).split(", ")
+    expect.that(len(names) > 5, "parts", names)
+    for where, text in (("--help", helped(l4, "diagnose")),
+                        ("README.md", (CONFIG.parent / "README.md").read_text()),
+                        ("docs/DESIGN.md", (CONFIG.parent / "docs" / "DESIGN.md").read_text())):
+        missing = [name for name in names if not re.search(rf"[\s`]{name}[,`\s]", text)]
+        expect.equal(missing, [], f"{where}: parts of --without")
+
+
 def check_json(expect, l4, folder):
     """JSON of commands that formerly had text only."""
     keys = folder / "json-keys"
@@ -248,6 +264,7 @@ def main():
     expect = support.Expectations("command_line")
     check_help(expect, l4)
     check_typos(expect, l4)
+    check_parts(expect, l4)
     with tempfile.TemporaryDirectory() as folder:
         check_json(expect, l4, pathlib.Path(folder))
         check_completion(expect, l4)

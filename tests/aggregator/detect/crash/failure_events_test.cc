@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "aggregator/job/clock.h"
+#include "tests/aggregator/detect/crash/made_hints.h"
 #include "tests/aggregator/job/made_job.h"
 
 namespace l4::detect::crash {
@@ -26,15 +27,12 @@ struct Found {
 /// print.
 Found find(MadeJob& made, const std::set<std::string>& pool = {}, bool excess = false) {
   const job::JobView view = made.view();
-  std::vector<EventHint> hints;
-  for (const job::EventView& event : view.events) {
-    EventHint hint;
-    hint.severity = severity_of(event.text, event.level);
+  const auto hints = test::make_hints(view, [&](const job::EventView& event, EventHint& hint) {
+    test::note_wording(event, hint);
     for (const std::string& part : pool)
       hint.in_pool = hint.in_pool || event.text.find(part) != std::string::npos;
     hint.excess = hint.in_pool && excess;
-    hints.push_back(hint);
-  }
+  });
   Found found;
   found.failures = find_failure_events(view, job::make_clock(view), hints);
   for (const FailureEvent& failure : found.failures.events)

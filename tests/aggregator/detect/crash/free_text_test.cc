@@ -10,6 +10,7 @@
 
 #include "aggregator/detect/crash/failure_events.h"
 #include "aggregator/job/clock.h"
+#include "tests/aggregator/detect/crash/made_hints.h"
 #include "tests/aggregator/job/made_job.h"
 
 namespace l4::detect::crash {
@@ -37,13 +38,10 @@ std::string told(std::uint32_t number) {
 /// Texts of the failure events; wording alone is known.
 std::vector<std::string> found(MadeJob& made) {
   const job::JobView view = made.view();
-  std::vector<EventHint> hints;
-  for (const job::EventView& event : view.events) {
-    EventHint hint;
-    hint.severity = severity_of(event.text, event.level);
+  const auto hints = test::make_hints(view, [](const job::EventView& event, EventHint& hint) {
+    test::note_wording(event, hint);
     hint.by_words = event.level == Level::unknown && !says_at_front(event.text);
-    hints.push_back(hint);
-  }
+  });
   std::vector<std::string> texts;
   for (const FailureEvent& event : find_failure_events(view, job::make_clock(view), hints).events)
     texts.push_back(view.events[event.event].text);

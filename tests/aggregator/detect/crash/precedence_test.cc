@@ -8,6 +8,7 @@
 
 #include "aggregator/detect/crash/failure_events.h"
 #include "aggregator/job/clock.h"
+#include "tests/aggregator/detect/crash/made_hints.h"
 #include "tests/aggregator/job/made_job.h"
 
 namespace l4::detect::crash {
@@ -22,14 +23,11 @@ const job::test::Say kUnknown{"ValueError: the shapes differ", Level::error};
 /// Texts of events that follow a more precise one. "signal" is general, "limit" is known.
 std::vector<std::string> followers(MadeJob& made) {
   const job::JobView view = made.view();
-  std::vector<EventHint> hints;
-  for (const job::EventView& event : view.events) {
-    EventHint hint;
-    hint.severity = severity_of(event.text, event.level);
+  const auto hints = test::make_hints(view, [](const job::EventView& event, EventHint& hint) {
+    test::note_wording(event, hint);
     hint.general = event.text.contains("signal");
     hint.known_fault = hint.general || event.text.contains("limit");
-    hints.push_back(hint);
-  }
+  });
   std::vector<std::string> texts;
   for (const FailureEvent& event : find_failure_events(view, job::make_clock(view), hints).events)
     if (event.follows) texts.push_back(view.events[event.event].text);

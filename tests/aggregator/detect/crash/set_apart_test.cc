@@ -10,6 +10,7 @@
 
 #include "aggregator/detect/crash/failure_events.h"
 #include "aggregator/job/clock.h"
+#include "tests/aggregator/detect/crash/made_hints.h"
 #include "tests/aggregator/job/made_job.h"
 
 namespace l4::detect::crash {
@@ -25,14 +26,11 @@ struct Apart {
 
 Apart find_apart(MadeJob& made, const std::set<std::string>* pool) {
   const job::JobView view = made.view();
-  std::vector<EventHint> hints;
-  for (const job::EventView& event : view.events) {
-    EventHint hint;
+  const auto hints = test::make_hints(view, [&](const job::EventView& event, EventHint& hint) {
     if (pool != nullptr)
       for (const std::string& part : *pool)
         hint.in_pool = hint.in_pool || event.text.find(part) != std::string::npos;
-    hints.push_back(hint);
-  }
+  });
   Apart found;
   found.failures = find_failure_events(view, job::make_clock(view), hints, pool != nullptr);
   for (const FailureEvent& failure : found.failures.events)
@@ -88,12 +86,7 @@ TEST_CASE("where words tell of a failure, only what is new shortly before it joi
   job.say(2, kOdd, 31'000);
   job.say(2, {"RuntimeError: it broke", Level::error}, 32'000);
   const job::JobView view = job.view();
-  std::vector<EventHint> hints;
-  for (const job::EventView& event : view.events) {
-    EventHint hint;
-    hint.severity = severity_of(event.text, event.level);
-    hints.push_back(hint);
-  }
+  const auto hints = test::make_hints(view, test::note_wording);
   const auto clock = job::make_clock(view);
   CHECK(find_failure_events(view, clock, hints, false).events.size() == 1);
   const FailureEvents found = find_failure_events(view, clock, hints, true);
