@@ -34,8 +34,7 @@ detect::hang::Options hang_options(const Attempt& attempt) {
 bool has_failure(const Findings& findings) {
   return std::ranges::any_of(findings.failures.events, [&](const detect::FailureEvent& event) {
     const detect::EventHint& hint = findings.hints.events[event.event];
-    return hint.waited ||
-           (event.severity >= detect::Severity::failure && (!hint.mild || hint.accuses_peer));
+    return hint.waited || (event.severity >= detect::Severity::failure && !hint.only_warns());
   });
 }
 

@@ -135,9 +135,7 @@ void weigh_differences(Findings& findings) {
     return std::ranges::find(findings.endings.signs, event.event, &detect::FailureEvent::event) !=
            findings.endings.signs.end();
   });
-  found.first_failure.reset();
-  for (const detect::FailureEvent& event : found.events)
-    keep_earliest(found.first_failure, event.first_time);
+  found.note_failures();
   const std::size_t least = found.pooled ? 1 : 2;
   if (found.events.size() < least || !has_stopped(findings)) found = {};
 }
@@ -151,17 +149,16 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   job::JobView made = job::make_view(attempts, attempt, trust_mtimes(attempts, attempt, options));
   const Live* live = options.live ? &*options.live : nullptr;
   if (live != nullptr) forget_processes(made, live->lost);
-  if (options.without.has(detect::Part::processes))
+  if (options.without.has(Part::processes))
     for (job::RankView& rank : made.ranks) rank.process = nullptr;
   const job::JobView& view = made;
   const job::JobClock clock = job::make_clock(view);
   const bool as_published = options.scoring == Scoring::paper;
-  detect::Parts without = options.without;
-  if (as_published || options.library == nullptr) without.add(detect::Part::library);
-  const faults::Library* const library =
-      without.has(detect::Part::library) ? nullptr : options.library;
+  const bool knows_faults = !as_published && !options.without.has(Part::library);
+  const faults::Library* const library = knows_faults ? options.library : nullptr;
   using detect::cross_job::Rule;
-  Hints hints = make_hints(view, pool, library, as_published ? Rule::paper : Rule::l4, without);
+  Hints hints =
+      make_hints(view, pool, library, as_published ? Rule::paper : Rule::l4, options.without);
   Attempt asked{options, pool, as_of(view, options)};
   Findings findings{view, clock, hints, live};
   run_detectors(Step::seen, asked, findings);
@@ -215,18 +212,22 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   return diagnosis;
 }
 
-}  // namespace
-
-Diagnosis diagnose(const job::JobState& state,
-                   const std::vector<const job::JobState*>& healthy_runs, const Options& options) {
-  const bool compared = !options.without.has(detect::Part::cross_job);
-  Pool pool = compared && options.pool != nullptr ? *options.pool : Pool();
+Pool pool_of(const std::vector<const job::JobState*>& healthy_runs, const Options& options) {
+  if (options.without.has(Part::cross_job)) return {};
+  Pool pool = options.pool != nullptr ? *options.pool : Pool();
   for (const job::JobState* run : healthy_runs) {
-    if (!compared) break;
     const job::Attempts attempts(*run);
     for (const std::int32_t attempt : attempts.numbers())
       add_run(pool, job::make_view(attempts, attempt, false));
   }
+  return pool;
+}
+
+}  // namespace
+
+Diagnosis diagnose(const job::JobState& state,
+                   const std::vector<const job::JobState*>& healthy_runs, const Options& options) {
+  const Pool pool = pool_of(healthy_runs, options);
   std::vector<std::int32_t> failed;
   std::vector<AttemptSummary> attempts;
   const job::Attempts numbered(state);

@@ -97,11 +97,8 @@ bool is_cause(const Findings& findings, const FailureEvent& failure) {
   const auto& hint = findings.hints.events[failure.event];
   if (is_consequence(failure, hint) || failure.severity < Severity::failure) return false;
   if (hint.known_fault) return true;
-  std::set<std::uint32_t> nodes;
-  for (const std::uint32_t i : failure.occurrences)
-    nodes.insert(findings.view.streams[findings.view.events[failure.event].at[i].stream].node);
   const std::size_t share = failure.severity == Severity::fatal ? 2 : 4;
-  return nodes.size() * share <= findings.view.nodes.size();
+  return count_nodes(findings.view, failure) * share <= findings.view.nodes.size();
 }
 
 bool has_cause(const Findings& findings) {
@@ -163,9 +160,8 @@ bool has_failed(const Findings& findings) {
   if (findings.failures.compared) return true;  // they count for a job that stopped
   const bool failure =
       std::ranges::any_of(findings.failures.events, [&](const FailureEvent& event) {
-        const auto& hint = findings.hints.events[event.event];
         return event.severity >= Severity::failure &&
-               (!hint.mild || hint.waited || hint.accuses_peer);
+               !findings.hints.events[event.event].only_warns();
       });
   // Something failed, but no process is said to have ended: only a stopped job makes it fatal.
   return failure && (findings.silence.overdue || ended_in_wait(findings));

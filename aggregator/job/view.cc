@@ -1,7 +1,6 @@
 #include "aggregator/job/view.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -327,6 +326,15 @@ JobView make_view(const Attempts& attempts, std::int32_t attempt, bool trust_mti
   }
   add_events(view, state);
   return view;
+}
+
+std::map<Log, std::uint64_t> completed_lines(const JobView& view) {
+  std::map<Log, std::uint64_t> lines;
+  for (const StreamView& stream : view.streams) {
+    std::uint64_t& line = lines[stream.log()];
+    if (stream.state->last_completed) line = std::max(line, stream.state->last_completed_line);
+  }
+  return lines;
 }
 
 }  // namespace l4::job

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -105,6 +106,9 @@ struct JobView {
 
   std::size_t training_ranks() const;
 };
+
+/// By log: last line with which any of its speakers completed an iteration; 0 if none did.
+std::map<Log, std::uint64_t> completed_lines(const JobView& view);
 
 /// `trust_mtimes`: file times are real (docs/DESIGN.md, "Time") and show when a file last grew.
 JobView make_view(const JobState& state, std::int32_t attempt, bool trust_mtimes);

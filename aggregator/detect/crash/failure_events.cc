@@ -4,7 +4,6 @@
 #include <iterator>
 #include <map>
 #include <numeric>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -47,11 +46,7 @@ std::vector<std::optional<TimeMs>> progress_by_node(const job::JobView& view,
 
 /// By stream: last line of its file with which any speaker of the file completed an iteration.
 std::vector<std::uint64_t> completed_by_file(const job::JobView& view) {
-  std::map<job::Log, std::uint64_t> logs;
-  for (const job::StreamView& stream : view.streams) {
-    std::uint64_t& line = logs[stream.log()];
-    if (stream.state->last_completed) line = std::max(line, stream.state->last_completed_line);
-  }
+  const auto logs = job::completed_lines(view);
   std::vector<std::uint64_t> lines;
   lines.reserve(view.streams.size());
   for (const job::StreamView& stream : view.streams) lines.push_back(logs.at(stream.log()));
@@ -230,19 +225,12 @@ std::optional<FailureEvent> judge_excess(const job::JobView& view, std::uint32_t
   return found;
 }
 
-std::size_t nodes_of(const job::JobView& view, const FailureEvent& found) {
-  std::set<std::uint32_t> nodes;
-  for (const std::uint32_t i : found.occurrences)
-    nodes.insert(view.streams[view.events[found.event].at[i].stream].node);
-  return nodes.size();
-}
-
 /// Where nothing is known of healthy runs and some events are those of few nodes, others that came
 /// before these are the usual work of all, unless the logs end with them.
 void keep_rare(const job::JobView& view, std::vector<FailureEvent>& events) {
   constexpr std::size_t kNodesMin = 4;
   const auto is_rare = [&](const FailureEvent& event) {
-    return job::is_few(nodes_of(view, event), view.nodes.size());
+    return job::is_few(count_nodes(view, event), view.nodes.size());
   };
   if (view.nodes.size() < kNodesMin || std::ranges::none_of(events, is_rare)) return;
   std::optional<TimeMs> first;
@@ -268,15 +256,6 @@ void take_set_apart(const job::JobView& view, const job::JobClock& clock,
                 std::make_move_iterator(apart.end()));
   quiet.erase(apart.begin(), apart.end());
   if (!pooled) keep_rare(view, events);
-}
-
-void note_failures(FailureEvents& found) {
-  for (const FailureEvent& event : found.events) {
-    if (event.severity == Severity::fatal) found.fatal = true;
-    if (!event.first_time) continue;
-    keep_earliest(found.first_failure, event.first_time);
-    keep_latest(found.last_failure, event.first_time);
-  }
 }
 
 /// After a failure all other new events belong to it, and shortly before it those that healthy runs
@@ -323,7 +302,7 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
   found.pooled = pooled;
   found.compared = found.events.empty();
   if (found.compared) take_set_apart(view, clock, hints, pooled, free_text, quiet, found.events);
-  note_failures(found);
+  found.note_failures();
   if (!found.events.empty() && !found.compared)
     for (std::uint32_t i = 0; i < view.events.size(); ++i)
       if (auto event = judge_excess(view, i, hints[i])) found.events.push_back(std::move(*event));

@@ -11,6 +11,10 @@
 #include "aggregator/detect/evidence/wording.h"
 #include "common/base/time.h"
 
+namespace l4::job {
+struct JobView;
+}  // namespace l4::job
+
 namespace l4::detect {
 
 /// Knowledge of an event from outside this job; one per JobView::events.
@@ -32,6 +36,8 @@ struct EventHint {
 
   /// The event is about another rank: its rank waited, or lost a peer.
   bool is_echo() const { return consequence || waited || accuses_peer; }
+  /// A warning that tells of nothing that another rank does or does not do.
+  bool only_warns() const { return mild && !waited && !accuses_peer; }
 };
 
 struct FailureEvent {
@@ -51,6 +57,9 @@ inline bool is_consequence(const FailureEvent& event, const EventHint& hint) {
   return hint.consequence || event.follows;
 }
 
+/// Nodes on which it occurred.
+std::size_t count_nodes(const job::JobView& view, const FailureEvent& event);
+
 struct FailureEvents {
   std::vector<FailureEvent> events;     ///< as failure_order.h says
   std::optional<TimeMs> first_failure;  ///< first event of at least Severity::failure
@@ -58,6 +67,9 @@ struct FailureEvents {
   bool fatal = false;     ///< some event ends a process
   bool pooled = false;    ///< healthy runs were known, which do not print them
   bool compared = false;  ///< no event sounds like a failure; the comparison sets these apart
+
+  /// Takes `fatal` and both times from `events`.
+  void note_failures();
 };
 
 }  // namespace l4::detect

@@ -1,7 +1,6 @@
 #include "aggregator/detect/hang/silence.h"
 
 #include <algorithm>
-#include <map>
 
 #include "aggregator/job/clock.h"
 #include "aggregator/job/stream.h"
@@ -24,16 +23,6 @@ std::optional<TimeMs> newest_pause(const job::JobView& view) {
   return newest;
 }
 
-/// By log: last line with which any of its speakers completed an iteration; 0 without one.
-std::map<job::Log, std::uint64_t> completed_lines(const job::JobView& view) {
-  std::map<job::Log, std::uint64_t> logs;
-  for (const job::StreamView& stream : view.streams) {
-    std::uint64_t& line = logs[stream.log()];
-    if (stream.state->last_completed) line = std::max(line, stream.state->last_completed_line);
-  }
-  return logs;
-}
-
 }  // namespace
 
 bool goes_on(const job::JobView& view, const job::JobClock& clock) {
@@ -42,7 +31,7 @@ bool goes_on(const job::JobView& view, const job::JobClock& clock) {
   constexpr std::size_t kKindsMin = 8;
   if (!clock.has_iterations()) return false;
   if (clock.ticks.size() < kTicksMin) return true;
-  const auto completed = completed_lines(view);
+  const auto completed = job::completed_lines(view);
   const auto behind = [&](std::uint32_t stream, std::uint64_t line) {
     const std::uint64_t last = completed.at(view.streams[stream].log());
     return last == 0 || line < last ? 0 : line - last;

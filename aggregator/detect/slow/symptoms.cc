@@ -80,7 +80,6 @@ FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock
       symptom.first_time = event.at[at].time;
       symptom.first_stream = event.at[at].stream;
     }
-    keep_earliest(found.first_failure, symptom.first_time);
     found.events.push_back(std::move(symptom));
   }
   // Where some symptom sounds like a failure, the others only go with it.
@@ -89,6 +88,8 @@ FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock
   };
   if (std::ranges::any_of(found.events, sounds))
     std::erase_if(found.events, [&](const FailureEvent& event) { return !sounds(event); });
+  for (const FailureEvent& event : found.events)
+    keep_earliest(found.first_failure, event.first_time);
   return found;
 }
 

@@ -47,6 +47,7 @@ std::size_t iterations_per_stream(const job::JobView& view) {
 
 IterationSequences collect_sequences(const job::JobView& view, const job::JobClock& clock,
                                      Parts without) {
+  const bool compared = !without.has(Part::dtw);
   IterationSequences collected;
   const std::size_t newest = iterations_per_stream(view);
   std::unordered_map<const job::AgentSlice*, EventNumbers> numbers;
@@ -62,10 +63,9 @@ IterationSequences collect_sequences(const job::JobView& view, const job::JobClo
       if (seen++ < skip || record.sequence == job::SequenceId{0}) continue;  // 0: forgotten
       StreamIteration one;
       one.iteration = iteration.value();
-      for (const std::uint32_t local : stream.agent->sequences.at(record.sequence)) {
-        if (without.has(Part::dtw)) break;
-        if (const auto event = events.of(local)) one.events.push_back(*event);
-      }
+      if (compared)
+        for (const std::uint32_t local : stream.agent->sequences.at(record.sequence))
+          if (const auto event = events.of(local)) one.events.push_back(*event);
       list.push_back(std::move(one));
     }
     collected.job.streams.push_back(std::move(list));

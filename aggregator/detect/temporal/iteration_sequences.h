@@ -1,8 +1,8 @@
 // The events of every stream in every iteration, as input of the temporal comparison.
 //
-// Place in the flow: JobView -> RecordedJob, and its findings back to ranks of
-// the view. Events are numbered as in JobView::events. Pure. Bounds: very large jobs compare only
-// their newest iterations, so that at most kSequencesMax sequences are in memory.
+// Place in the flow: JobView -> RecordedJob, and its findings back to ranks of the view. Events are
+// numbered as in JobView::events. Pure. Bounds: very large jobs compare only their newest
+// iterations, so that at most kSequencesMax sequences are in memory.
 #pragma once
 
 #include <vector>
@@ -26,6 +26,7 @@ struct IterationSequences {
   std::vector<std::uint32_t> streams;  ///< JobView::streams, by stream of `job`
 };
 
+/// Without dtw, no iteration has events.
 IterationSequences collect_sequences(const job::JobView& view, const job::JobClock& clock,
                                      Parts without = {});
 
