@@ -80,7 +80,7 @@ TEST_CASE("control: every kind comes back as it went") {
 
 TEST_CASE("control: a want with the fields of former versions is read without them") {
   capnp::MallocMessageBuilder message;
-  auto envelope = message.initRoot<schema::Envelope>();
+  auto envelope = message.initRoot<l4::schema::Envelope>();
   envelope.setSession(42);
   auto want = envelope.initWant();
   want.setNumber(3);
