@@ -18,7 +18,7 @@ COMMON = ["common/base", "common/config", "common/drain", "common/wire",
 # The detectors: what each may include. aggregator/diagnose may include them all.
 DETECTORS = {
     "aggregator/detect/cross_job": ["common/base", "aggregator/job"],
-    "aggregator/detect/spatial": ["common/base", "aggregator/job"],
+    "aggregator/detect/spatial": ["common/base", "aggregator/job", "aggregator/vectors"],
     "aggregator/detect/temporal": COMMON + ["aggregator/job", "aggregator/detect/evidence"],
     "aggregator/detect/stage": COMMON + ["aggregator/job"],
     "aggregator/detect/hang": COMMON + ["aggregator/job"],
@@ -59,7 +59,8 @@ ALLOWED = {
                               "agent/host", "agent/ship"],
     "agent": COMMON + ["common/wire/zmq", "agent/discover", "agent/decode", "agent/segment",
                        "agent/recall", "agent/pipeline", "agent/host", "agent/daemon"],
-    "aggregator/job": COMMON + ["common/saved"],
+    "aggregator/vectors": ["common/base", "common/saved"],
+    "aggregator/job": COMMON + ["common/saved", "aggregator/vectors"],
     "aggregator/receive": COMMON + ["aggregator/job"],
     "aggregator/store": ["common/base", "common/wire"],
     **DETECTORS,

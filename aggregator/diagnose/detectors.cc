@@ -104,6 +104,17 @@ void compare_nodes(const Attempt& attempt, Findings& findings) {
                                               attempt.options.seed);
 }
 
+void compare_windows(const Attempt& attempt, Findings& findings) {
+  if (attempt.options.without.has(Part::forest)) return;
+  detect::spatial::RollingOptions options;
+  options.seed = attempt.options.seed;
+  if (attempt.pool.runs > 0)
+    for (const detect::EventHint& hint : findings.hints.events)
+      options.in_pool.push_back(hint.in_pool ? 1 : 0);
+  findings.differences =
+      detect::spatial::compare_by_windows(findings.view, findings.clock, options);
+}
+
 void compare_sequences(const Attempt& attempt, Findings& findings) {
   findings.sequences =
       detect::temporal::collect_sequences(findings.view, findings.clock, attempt.options.without);
@@ -125,6 +136,7 @@ constexpr std::array kDetectors{
     Detector{"figures", Step::compared, detect_figures},
     Detector{"symptoms", Step::compared, detect_symptoms},
     Detector{"spatial", Step::compared, compare_nodes},
+    Detector{"windows", Step::compared, compare_windows},
     Detector{"temporal", Step::compared, compare_sequences},
 };
 static_assert(std::ranges::is_sorted(kDetectors, {}, &Detector::step));

@@ -14,6 +14,7 @@
 #include "aggregator/detect/figures/figures.h"
 #include "aggregator/detect/hang/silence.h"
 #include "aggregator/detect/slow/slowdown.h"
+#include "aggregator/detect/spatial/rolling.h"
 #include "aggregator/detect/spatial/spatial.h"
 #include "aggregator/detect/stage/stages.h"
 #include "aggregator/detect/temporal/iteration_sequences.h"
@@ -45,6 +46,7 @@ struct Findings {
   // Results of the step `compared`; empty until the state is decided.
   std::vector<detect::figures::Change> figures = {};
   std::optional<detect::spatial::SpatialResult> spatial = {};
+  detect::spatial::Differences differences = {};  ///< nodes that differ while the job runs
   std::optional<detect::temporal::TemporalFindings> temporal = {};
   detect::temporal::IterationSequences sequences = {};  ///< what `temporal` compared
 };

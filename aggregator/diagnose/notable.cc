@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "aggregator/diagnose/notable_nodes.h"
 #include "aggregator/job/view.h"
 
 namespace l4::diagnose {
@@ -94,6 +95,7 @@ std::vector<Notable> notable_of(const Findings& findings) {
   notable.reserve(findings.figures.size());
   for (const Change& change : findings.figures)
     notable.push_back(notable_of_change(findings.view, change));
+  add_differences(findings.view, findings.differences, notable);
   return notable;
 }
 

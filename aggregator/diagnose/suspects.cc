@@ -31,6 +31,7 @@ constexpr double kBehindWeight = 1.2;
 constexpr double kDragWeight = 2.0;
 constexpr double kSpatialWeight = 0.5;
 constexpr double kTemporalWeight = 0.8;
+constexpr double kWindowsWeight = 0.6;
 
 /// An event that does not sound like a failure counts half where another event was fatal.
 double severity_weight(Severity severity, bool fatal) {
@@ -85,6 +86,7 @@ class Collector {
   void add_lag();
   void add_drags();
   void add_spatial();
+  void add_windows();
   void add_temporal();
   void add_processes();
   void add_lost();
@@ -366,6 +368,26 @@ void Collector::add_spatial() {
   }
 }
 
+/// Adds nodes that differed while the job ran: from their own past and from their peers.
+void Collector::add_windows() {
+  const auto& nodes = findings_.differences.nodes;
+  for (const detect::spatial::NodeDifference& node : nodes) {
+    const double weight = kWindowsWeight * rarity(nodes.size(), findings_.view.nodes.size()) *
+                          std::min(1.0, node.explanation / std::log(this->nodes()));
+    const std::uint32_t event = node.events.front().event;
+    std::set<std::uint32_t> ranks;
+    for (const job::Occurrence& at : view().events[event].at)
+      if (const job::StreamView& stream = view().streams[at.stream]; stream.node == node.node)
+        ranks.insert(stream.rank);
+    if (ranks.empty())
+      ranks.insert(view().nodes[node.node].ranks.begin(), view().nodes[node.node].ranks.end());
+    for (const std::uint32_t rank : ranks)
+      blame(rank, weight,
+            fmt::format("differs from its past and its peers by \"{}\"",
+                        view().events[event].text.substr(0, 60)));
+  }
+}
+
 /// Adds ranks whose last iteration differs from the expected sequence. When all ranks stop in the
 /// middle of an iteration many differ, so a difference means little. After a crash the incomplete
 /// iteration is skipped: it was cut off, and its failure lines are weighed elsewhere.
@@ -436,6 +458,7 @@ constexpr std::array kClues{
     ClueRow{kFailed, &Collector::add_processes},
     ClueRow{kFailed, &Collector::add_failures},
     ClueRow{kAnyState & ~in(State::slow), &Collector::add_temporal},
+    ClueRow{kAnyState, &Collector::add_windows},
     ClueRow{kStopped, &Collector::add_order},
     ClueRow{kStopped, &Collector::add_silence},
     ClueRow{in(State::hung), &Collector::add_missing_habits},

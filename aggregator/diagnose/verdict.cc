@@ -365,6 +365,10 @@ std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
 }
 
 bool has_stopped(const Findings& findings) {
+  constexpr std::size_t kEventsMin = 2;
+  if (findings.live == nullptr && findings.failures.closed &&
+      findings.failures.events.size() >= kEventsMin)
+    return true;
   const detect::ending::Endings& endings = findings.endings;
   if (endings.well || endings.complete || endings.kept) return false;
   if (endings.ended() || findings.processes.first_left) return true;

@@ -31,6 +31,11 @@ void persist_agent(Archive& archive, State& agent, const TuplePool& tuples) {
     archive.part(stream, agent.sequences, tuples);
     if constexpr (Archive::kLoads) agent.runs[stream.source.path][stream.source.run].push_back(id);
   });
+  archive.list(agent.vectors, 6, [&](auto& one) {
+    archive(one.node, one.attempt, one.run, one.launcher);
+    archive.part(one.by_time);
+    archive.part(one.by_iteration);
+  });
   archive(agent.sources_end);
   archive.map(agent.marks, 2, number, number);
   archive.list(agent.timers, 3, [&](auto& timer) {
@@ -110,6 +115,7 @@ void JobState::define(AgentSlice& agent, const wire::SourceDefinition& source) {
   agent.sources_end = std::max(agent.sources_end, id + 1);
   if (const auto known = agent.streams.find(id); known != agent.streams.end()) {
     const wire::SourceDefinition before = std::exchange(known->second.source, source);
+    known->second.vectors = vectors_of(agent, source);
     if (before.path == source.path && before.run == source.run) return;
     auto& runs = agent.runs[before.path];  // the source is redefined
     if (auto& ids = runs[before.run]; std::erase(ids, id) > 0 && ids.empty())
@@ -122,7 +128,9 @@ void JobState::define(AgentSlice& agent, const wire::SourceDefinition& source) {
   if (!runs.empty() && is_old(source.run)) return drop(agent, {id});
   runs[source.run].push_back(id);
   sources_ += agent.streams.contains(id) ? 0 : 1;
-  agent.streams[id].source = source;
+  Stream& stream = agent.streams[id];
+  stream.source = source;
+  stream.vectors = vectors_of(agent, source);
   while (is_old(runs.begin()->first)) {
     drop(agent, runs.begin()->second);
     runs.erase(runs.begin());
@@ -135,8 +143,51 @@ void JobState::drop(AgentSlice& agent, const std::vector<std::uint32_t>& sources
     if (at == agent.streams.end()) continue;
     at->second.forget_iterations(agent.sequences);
     at->second.forget_parameters(tuples_);
+    const std::uint32_t vectors = at->second.vectors;
     agent.streams.erase(at);
     --sources_;
+    const bool used = std::ranges::any_of(
+        agent.streams, [&](const auto& other) { return other.second.vectors == vectors; });
+    if (!used) agent.vectors[vectors].by_time = agent.vectors[vectors].by_iteration = {};
+  }
+}
+
+std::uint32_t JobState::vectors_of(AgentSlice& agent, const wire::SourceDefinition& source) {
+  const bool launcher = source.kind != wire::SourceKind::rank && !source.rank && !source.local_rank;
+  const auto same = std::ranges::find_if(agent.vectors, [&](const vectors::NodeVectors& one) {
+    return one.run == source.run && one.attempt == source.attempt && one.launcher == launcher &&
+           one.node == source.node;
+  });
+  const auto index = static_cast<std::uint32_t>(same - agent.vectors.begin());
+  if (index == agent.vectors.size())
+    agent.vectors.push_back({source.node, source.attempt, source.run, launcher, {}, {}});
+  return index;
+}
+
+/// A segment may last longer than a window, so an event that it has once counts where it was seen,
+/// the others where the segment ends. Iterations without a time are windows themselves; other lines
+/// without a time belong to the last stamp before them.
+void JobState::count(AgentSlice& agent, const Stream& stream, const wire::Segment& segment) {
+  auto end = segment.end ? segment.end : segment.arrival_end;
+  if (!end && !segment.iteration) end = stream.end;
+  const bool timed = end.has_value();
+  if (!timed && !segment.iteration) return;
+  const std::int64_t last = timed ? vectors::window_at(*end) : segment.iteration->value();
+  counted_.clear();
+  for (const wire::EventCount& event : segment.events) {
+    const bool own = timed && event.count == 1 && event.first_time;
+    counted_.push_back(
+        {own ? vectors::window_at(*event.first_time) : last, {event.id.value(), event.count}});
+  }
+  std::ranges::sort(counted_, {},
+                    [](const auto& one) { return std::pair(one.first, one.second.event); });
+  vectors::NodeVectors& node = agent.vectors[stream.vectors];
+  std::vector<vectors::Cell> cells;
+  for (std::size_t i = 0; i < counted_.size(); ++i) {
+    cells.push_back(counted_[i].second);
+    if (i + 1 < counted_.size() && counted_[i + 1].first == counted_[i].first) continue;
+    (timed ? node.by_time : node.by_iteration).add(counted_[i].first, cells);
+    cells.clear();
   }
 }
 
@@ -167,6 +218,7 @@ Result<void> JobState::apply(const wire::Batch& batch) {
                                                             "defined",
                                                             segment.source.value())});
     stream->second.apply(segment, agent.sequences, tuples_, iterations_kept());
+    count(agent, stream->second, segment);
   }
   apply_figures(agent, batch);
   if (agent.sequences.elements() > limits_.sequence_events)
@@ -184,6 +236,10 @@ void JobState::forget(AgentSlice& agent, const std::vector<LocalTemplateId>& ids
   for (const LocalTemplateId id : ids) locals.push_back(id.value());
   std::ranges::sort(locals);
   for (auto& [id, stream] : agent.streams) stream.forget(locals, tuples_);
+  for (vectors::NodeVectors& node : agent.vectors) {
+    node.by_time.forget(locals);
+    node.by_iteration.forget(locals);
+  }
   for (const std::uint32_t local : locals) agent.marks.erase(local);
   templates_.forget(agent.node_index, ids);
 }
@@ -206,6 +262,8 @@ void JobState::persist(Archive& archive, Self& self) {
     if constexpr (Archive::kLoads) {
       agent.name = name;
       for (const auto& [key, index] : agent.files) archive.require(index < self.coverage_.size());
+      for (auto& [source, stream] : agent.streams)
+        stream.vectors = vectors_of(agent, stream.source);
       self.sources_ += agent.streams.size();
     }
   });

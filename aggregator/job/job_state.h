@@ -10,11 +10,13 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "aggregator/job/process_table.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/unify.h"
+#include "aggregator/vectors/node_vectors.h"
 #include "common/base/error.h"
 #include "common/wire/batch.h"
 
@@ -31,6 +33,7 @@ struct AgentSlice {
   std::uint32_t sources_end = 0;                ///< every id below was defined at some time
   std::map<std::uint32_t, std::uint8_t> marks;  // by local template
   SequencePool sequences;
+  std::vector<vectors::NodeVectors> vectors;          ///< by Stream::vectors
   std::vector<wire::TimerName> timers;                // by id
   std::map<std::uint64_t, std::size_t> files;         ///< index into coverage(), by FileId::key
   ProcessTable processes;                             ///< live only
@@ -93,6 +96,8 @@ class JobState {
   AgentSlice& agent_of(const std::string& name);
   void define(AgentSlice& agent, const wire::SourceDefinition& source);
   void drop(AgentSlice& agent, const std::vector<std::uint32_t>& sources);
+  static std::uint32_t vectors_of(AgentSlice& agent, const wire::SourceDefinition& source);
+  void count(AgentSlice& agent, const Stream& stream, const wire::Segment& segment);
   std::size_t iterations_kept() const;
   std::size_t windows_kept() const;
   void apply_figures(AgentSlice& agent, const wire::Batch& batch) const;
@@ -109,6 +114,7 @@ class JobState {
   std::vector<wire::Warning> warnings_;
   std::uint64_t forgotten_ = 0, lines_by_half_ = 0;
   std::size_t sources_ = 0;
+  std::vector<std::pair<std::int64_t, vectors::Cell>> counted_;  // of one segment
 };
 
 }  // namespace l4::job

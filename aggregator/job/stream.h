@@ -62,6 +62,7 @@ struct Stream {
 
   wire::SourceDefinition source;
   std::uint32_t agent = 0;
+  std::uint32_t vectors = 0;           ///< index into AgentSlice::vectors; follows from the source
   EventTable events;                   // by local template
   std::vector<TupleCount> parameters;  // by local template, then in order of appearance
   Iterations iterations;

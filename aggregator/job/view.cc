@@ -194,8 +194,7 @@ class EventIndex {
     number(view);
   }
 
-  // The template was counted, but never defined.
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  static constexpr std::uint32_t kNone = kNoEvent;  // counted, but never defined
 
   std::uint32_t at(const AgentSlice* agent, std::uint32_t local) const {
     const Locals& locals = locals_.at(agent);
@@ -203,6 +202,7 @@ class EventIndex {
     return locals[local];
   }
   const std::vector<std::uint32_t>& of(const AgentSlice* agent) const { return locals_.at(agent); }
+  auto take() { return std::move(locals_); }
 
  private:
   using Locals = std::vector<std::uint32_t>;  // number of the event, by local template
@@ -270,7 +270,7 @@ void add_parameters(JobView& view, const EventIndex& index, const TuplePool& tup
 
 void add_events(JobView& view, const JobState& state) {
   TemplateTable& templates = state.templates();
-  const EventIndex index(view, templates);
+  EventIndex index(view, templates);
   std::vector<std::uint32_t> sizes(view.events.size());
   for (const StreamView& stream : view.streams) {
     const auto& numbers = index.of(stream.agent);
@@ -296,6 +296,7 @@ void add_events(JobView& view, const JobState& state) {
     for (Occurrence& occurrence : event.at)
       occurrence.time = estimate_time(view.streams[occurrence.stream], occurrence.stats);
   }
+  view.numbers = index.take();
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct AgentSlice;
 class Attempts;
 class JobState;
 struct Stream;
+
+inline constexpr std::uint32_t kNoEvent = ~std::uint32_t{0};
 
 /// An event on one stream.
 struct Occurrence {
@@ -99,6 +102,8 @@ struct JobView {
   std::vector<RankView> ranks;
   std::vector<StreamView> streams;
   std::vector<EventView> events;
+  /// Index into `events` by LocalTemplateId of each agent; kNoEvent where there is none.
+  std::unordered_map<const AgentSlice*, std::vector<std::uint32_t>> numbers;
   std::optional<TimeMs> begin, end;  ///< first and last printed time, within JobSpan
   std::uint64_t lines = 0, bytes = 0, bytes_known = 0;
   /// Merged stats of events for which one stream has several local templates.

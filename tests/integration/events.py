@@ -134,7 +134,7 @@ def check_resumed(expect, server, stack, began, everything):
         return [row[:2] for row in everything.events() if row[1] != "following"]
 
     def expect_replay(what, rows, least):
-        """`least` comes again before "following"; a job may change meanwhile, and that is told too."""
+        """`least` comes again, then "following"; a job may change meanwhile: that is told, too."""
         kinds = [kind for _, kind, _ in rows]
         expect.that("following" in kinds, f"{what}: then it goes on", kinds)
         again = [row[:2] for row in rows if row[1] != "following"]

@@ -244,30 +244,31 @@ void keep_rare(const job::JobView& view, std::vector<FailureEvent>& events) {
 
 /// Moves the events that the comparison sets apart, as failures.
 void take_set_apart(const job::JobView& view, const job::JobClock& clock,
-                    const std::vector<EventHint>& hints, bool pooled,
+                    const std::vector<EventHint>& hints, const UsualCourse& course,
                     const std::vector<bool>& free_text, std::vector<FailureEvent>& quiet,
                     std::vector<FailureEvent>& events) {
   const auto apart = std::ranges::stable_partition(quiet, [&](const FailureEvent& event) {
     return free_text[event.first_stream] ||
-           !is_set_apart(view, clock, event, hints[event.event], pooled);
+           !is_set_apart(view, clock, event, hints[event.event], course);
   });
   for (FailureEvent& event : apart) event.severity = Severity::failure;
   events.insert(events.end(), std::make_move_iterator(apart.begin()),
                 std::make_move_iterator(apart.end()));
   quiet.erase(apart.begin(), apart.end());
-  if (!pooled) keep_rare(view, events);
+  if (!course.pooled()) keep_rare(view, events);
 }
 
 /// After a failure all other new events belong to it, and shortly before it those that healthy runs
 /// do not print.
 void add_quiet(const job::JobView& view, const job::JobClock& clock,
-               const std::vector<EventHint>& hints, bool pooled, std::vector<FailureEvent>& quiet,
-               FailureEvents& found) {
+               const std::vector<EventHint>& hints, const UsualCourse& course,
+               std::vector<FailureEvent>& quiet, FailureEvents& found) {
   constexpr Millis kBefore{3000};
   if (!found.first_failure) return;
   for (FailureEvent& event : quiet) {
     if (!event.first_time) continue;
-    const bool apart = pooled && is_set_apart(view, clock, event, hints[event.event], pooled);
+    const bool apart =
+        course.pooled() && is_set_apart(view, clock, event, hints[event.event], course);
     const bool after = *event.first_time >= *found.first_failure;
     const bool near = *event.first_time + kBefore >= *found.first_failure;
     if ((after && clock.has_iterations()) || (apart && near))
@@ -301,12 +302,14 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
     (event.severity >= Severity::failure ? found.events : quiet).push_back(std::move(event));
   found.pooled = pooled;
   found.compared = found.events.empty();
-  if (found.compared) take_set_apart(view, clock, hints, pooled, free_text, quiet, found.events);
+  const UsualCourse course(view, hints, pooled);
+  if (found.compared) take_set_apart(view, clock, hints, course, free_text, quiet, found.events);
+  found.closed = found.compared && pooled && closes_most_nodes(view, found.events);
   found.note_failures();
   if (!found.events.empty() && !found.compared)
     for (std::uint32_t i = 0; i < view.events.size(); ++i)
       if (auto event = judge_excess(view, i, hints[i])) found.events.push_back(std::move(*event));
-  add_quiet(view, clock, hints, pooled, quiet, found);
+  add_quiet(view, clock, hints, course, quiet, found);
   sort_by_place(view, found.events);
   settle_precedence(view, hints, found.events);
   return found;

@@ -7,6 +7,9 @@
 // stopped). Pure.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "aggregator/detect/evidence/failure_event.h"
 
 namespace l4::job {
@@ -16,10 +19,27 @@ struct JobView;
 
 namespace l4::detect::crash {
 
-/// `found`: an event that began after the end of progress. `pooled`: healthy runs are known, and
-/// the hint tells whether they print the event.
+/// How far each stream of a job went on as healthy runs do.
+class UsualCourse {
+ public:
+  /// `pooled`: healthy runs are known, and the hints tell which events they print.
+  UsualCourse(const job::JobView& view, const std::vector<EventHint>& hints, bool pooled);
+
+  bool pooled() const { return pooled_; }
+  /// Several events that healthy runs print, too, began in the stream behind this line.
+  bool goes_on(std::uint32_t stream, std::uint64_t line) const;
+
+ private:
+  bool pooled_;
+  std::vector<std::vector<std::uint64_t>> begins_;  // by stream: first lines of such events
+};
+
+/// `found`: an event that began after the end of progress.
 bool is_set_apart(const job::JobView& view, const job::JobClock& clock, const FailureEvent& found,
-                  const EventHint& hint, bool pooled);
+                  const EventHint& hint, const UsualCourse& course);
+
+/// On most nodes some stream ends with one of these events.
+bool closes_most_nodes(const job::JobView& view, const std::vector<FailureEvent>& events);
 
 /// Nothing but a line or two stands behind it in most of its streams.
 bool is_closing(const job::JobView& view, const FailureEvent& found);

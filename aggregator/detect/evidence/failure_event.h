@@ -67,6 +67,7 @@ struct FailureEvents {
   bool fatal = false;     ///< some event ends a process
   bool pooled = false;    ///< healthy runs were known, which do not print them
   bool compared = false;  ///< no event sounds like a failure; the comparison sets these apart
+  bool closed = false;    ///< and most nodes' logs end with them
 
   /// Takes `fatal` and both times from `events`.
   void note_failures();

@@ -37,6 +37,7 @@ struct Expectation {
 
 /// Pooled variance within nodes over the mean: 1 for Poisson counts, more for bursts.
 double dispersion(const SpatialInput& input, Index event, double mean) {
+  if (input.dispersion_known.size() > 0) return input.dispersion_known[event];
   const double windows = input.history_windows;
   if (input.history_squares.size() == 0 || windows < 2 || mean <= 0) return 1;
   const double between = input.history.col(event).squaredNorm() / windows;
@@ -151,11 +152,38 @@ class Gatherer {
     out_.expected.col(event) = expected.count;
     for (Index node = 0; node < input_.nodes(); ++node) {
       const double x = input_.counts(node, event);
+      const double change =
+          past && expected.rate[node] > 0 ? expected.count[node] / expected.rate[node] : 1;
+      if (past && is_usual(node, event, x, change)) continue;
       const bool rare = past && expected.rate[node] < kRare && input_.history_max.size() > 0;
       set(node, event,
           rare ? judge_excess(x, input_.history_max[event])
                : judge_residual(x, expected.count[node], expected.dispersion));
     }
+  }
+
+  /// Within the range of the node's own windows, as far as the whole job has not changed, or
+  /// between that and its peers now: a node that began late comes up to them.
+  bool is_usual(Index node, Index event, double x, double change) const {
+    constexpr double kBeyond = 1.25;
+    if (input_.own_most.size() == 0) return false;
+    auto [least, most] = peers_now(node, event);
+    most = std::max(most, input_.own_most(node, event) * std::max(1.0, change));
+    least = std::min(least, input_.own_least(node, event) * std::min(1.0, change));
+    return x <= kBeyond * most + 1 && x >= least / kBeyond;
+  }
+
+  /// Counts of most of the other nodes that print the event; none where these are too few.
+  std::pair<double, double> peers_now(Index node, Index event) const {
+    constexpr std::size_t kPeersMin = 3, kTail = 10;
+    std::vector<double> peers;
+    for (Index other = 0; other < input_.nodes(); ++other)
+      if (other != node && (input_.counts(other, event) > 0 || input_.history(other, event) > 0))
+        peers.push_back(input_.counts(other, event));
+    if (peers.size() < kPeersMin) return {std::numeric_limits<double>::infinity(), 0};
+    std::ranges::sort(peers);
+    const std::size_t tail = peers.size() / kTail;
+    return {peers[tail], peers[peers.size() - 1 - tail]};
   }
 
   /// Bursts of rare events that history has seen are normal, however unlikely their rate.

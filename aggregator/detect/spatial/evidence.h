@@ -25,7 +25,12 @@ struct SpatialInput {
   Eigen::MatrixXd history;      ///< h: N x d, totals over the B windows; empty if B = 0
   Eigen::VectorXd history_max;  ///< M: d, largest count in any one node and window; empty: unknown
   /// Sum over nodes and windows of the squared count, per event (d); gives the dispersion phi.
-  Eigen::VectorXd history_squares;    ///< empty: phi = 1
+  Eigen::VectorXd history_squares;  ///< empty: phi = 1
+  /// d: phi, if it is known otherwise than by history_squares; empty: unknown.
+  Eigen::VectorXd dispersion_known;
+  /// N x d: largest and least count of the node itself in any window of history; a count within
+  /// that range is normal for the node. Empty: unknown.
+  Eigen::MatrixXd own_most, own_least;
   std::vector<std::uint8_t> fresh;    ///< d: not in this job's history (also if h and M are 0)
   std::vector<std::uint8_t> in_pool;  ///< d: normal in earlier healthy jobs; empty: none
   Eigen::MatrixXd first_ms;           ///< N x d: first occurrence in the window; empty: unknown

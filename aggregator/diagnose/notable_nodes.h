@@ -1,0 +1,21 @@
+// Notices about nodes that differ from their own past and their peers.
+//
+// Place in the flow: notable.cc adds them to those of figures. One notice a node, for the event
+// that shows it most; where many nodes differ by one event, one notice names how many. Pure.
+#pragma once
+
+#include <vector>
+
+#include "aggregator/detect/spatial/rolling.h"
+#include "aggregator/diagnose/report.h"
+
+namespace l4::job {
+struct JobView;
+}  // namespace l4::job
+
+namespace l4::diagnose {
+
+void add_differences(const job::JobView& view, const detect::spatial::Differences& differences,
+                     std::vector<Notable>& notable);
+
+}  // namespace l4::diagnose
