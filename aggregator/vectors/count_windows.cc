@@ -121,17 +121,14 @@ void CountWindows::fold() {
   fold_at_ = windows_.size() + per_level_;
 }
 
-/// Fewer windows of each width, then none of the oldest half.
+/// Fewer windows of each width, then none of the oldest.
 void CountWindows::shrink() {
-  if (per_level_ > kPerLevelLeast) {
-    per_level_ /= 2;
-    return fold();
+  for (; bytes() > kBytesMax && per_level_ > kPerLevelLeast; fold()) per_level_ /= 2;
+  while (bytes() > kBytesMax && windows_.size() > 1) {
+    const auto old = windows_.begin() + static_cast<std::ptrdiff_t>(windows_.size() / 2);
+    for (auto window = windows_.begin(); window != old; ++window) packed_ -= window->packed.size();
+    windows_.erase(windows_.begin(), old);
   }
-  fold();
-  if (bytes() <= kBytesMax || windows_.size() < 2) return;
-  const auto old = windows_.begin() + static_cast<std::ptrdiff_t>(windows_.size() / 2);
-  for (auto window = windows_.begin(); window != old; ++window) packed_ -= window->packed.size();
-  windows_.erase(windows_.begin(), old);
 }
 
 template <class Archive, class Self>

@@ -80,6 +80,39 @@ TEST_CASE("without healthy runs a line counts where it is new, rare and last") {
   CHECK_FALSE(found.failures.pooled);
 }
 
+TEST_CASE("while a program starts, a new line counts only if nothing usual follows") {
+  MadeJob job(4);
+  const std::set<std::string> pool{"as usual"};
+  const auto usual = [](const std::string& what) {
+    return job::test::Say{what + " as usual", Level::info};
+  };
+  for (int rank = 0; rank < 4; ++rank) {
+    for (const char* what : {"settings read", "driver of the card is loaded"})
+      job.say(rank, usual(what), 100);
+    if (rank != 2) job.say(rank, kParted, 200);
+    for (const char* what : {"world set up, all are here,", "tokenizer has its words",
+                             "model built from parts", "data: shards found and mixed"})
+      job.say(rank, usual(what), 300);
+    job.say(rank, kOdd, 400);
+    if (rank == 0) job.say(rank, usual("bye"), 500);  // a line or two while it ends
+  }
+  CHECK(find_apart(job, &pool).texts == std::set<std::string>{kOdd.text});
+}
+
+TEST_CASE("the logs of most nodes end with new lines, or they do not") {
+  const std::set<std::string> pool{"nothing of it"};
+  MadeJob most(4);
+  most.iterate_all(1, 30);
+  for (const int rank : {0, 2, 3}) most.say(rank, kParted, 30'200);
+  most.say(2, kOdd, 30'100);
+  CHECK(find_apart(most, &pool).failures.closed);
+  CHECK_FALSE(find_apart(most, nullptr).failures.closed);
+  MadeJob half(4);
+  half.iterate_all(1, 30);
+  for (const int rank : {0, 2}) half.say(rank, kParted, 30'200);
+  CHECK_FALSE(find_apart(half, &pool).failures.closed);
+}
+
 TEST_CASE("where words tell of a failure, only what is new shortly before it joins it") {
   MadeJob job(4);
   job.iterate_all(1, 30);

@@ -29,16 +29,21 @@ void run(MadeJob& made, Each each) {
     }
 }
 
-Differences compare(MadeJob& made) {
+/// The differences, and the names of the nodes.
+struct Compared {
+  Differences found;
+  std::set<std::string> names;
+};
+
+Compared compare(MadeJob& made) {
   const job::JobView view = made.view();
-  return compare_by_windows(view, job::make_clock(view), {});
+  Compared compared{compare_by_windows(view, job::make_clock(view), {}), {}};
+  for (const NodeDifference& node : compared.found.nodes)
+    compared.names.insert(view.nodes[node.node].name);
+  return compared;
 }
 
-std::set<std::uint32_t> nodes_of(const Differences& differences) {
-  std::set<std::uint32_t> nodes;
-  for (const NodeDifference& node : differences.nodes) nodes.insert(node.node);
-  return nodes;
-}
+using Names = std::set<std::string>;
 
 TEST_CASE("nodes that print alike do not differ") {
   MadeJob made(12);
@@ -46,9 +51,9 @@ TEST_CASE("nodes that print alike do not differ") {
     if (k % 2 == 0) made.say(rank, kBeat, ms);
     if (k % 30 == rank) made.say(rank, {"freed some memory", Level::info}, ms);
   });
-  const Differences found = compare(made);
+  const auto [found, names] = compare(made);
   CHECK(found.compared == 12);
-  CHECK(nodes_of(found).empty());
+  CHECK(names.empty());
 }
 
 TEST_CASE("one odd line of one node is told, once, with its time") {
@@ -57,8 +62,8 @@ TEST_CASE("one odd line of one node is told, once, with its time") {
     if (k % 2 == 0) made.say(rank, kBeat, ms);
     if (rank == 17 && k == 150) made.say(rank, kFlap, ms);
   });
-  const Differences found = compare(made);
-  REQUIRE(nodes_of(found) == std::set<std::uint32_t>{17});
+  const auto [found, names] = compare(made);
+  REQUIRE(names == Names{"node-17"});
   const NodeDifference& node = found.nodes.front();
   REQUIRE(node.events.size() == 1);
   CHECK(node.events.front().kind == EvidenceKind::fresh);
@@ -73,8 +78,8 @@ TEST_CASE("a line that a node prints nine times as often is told") {
     const bool more = rank == 5 && k > 180;
     if (more || k % 9 == rank % 9) made.say(rank, kBeat, ms);
   });
-  const Differences found = compare(made);
-  REQUIRE(nodes_of(found) == std::set<std::uint32_t>{5});
+  const auto [found, names] = compare(made);
+  REQUIRE(names == Names{"node-5"});
   CHECK(found.nodes.front().events.front().count > found.nodes.front().events.front().expected);
 }
 
@@ -83,8 +88,8 @@ TEST_CASE("a node that stops printing what its peers print is told") {
   run(made, [&](int rank, std::int64_t k, std::int64_t ms) {
     if (rank != 3 || k < 160) made.say(rank, kBeat, ms);
   });
-  const Differences found = compare(made);
-  REQUIRE(nodes_of(found) == std::set<std::uint32_t>{3});
+  const auto [found, names] = compare(made);
+  REQUIRE(names == Names{"node-3"});
   CHECK(found.nodes.front().events.front().count == 0);
 }
 
@@ -94,7 +99,7 @@ TEST_CASE("what all nodes stop or begin to print tells none apart") {
     if (k < 160) made.say(rank, kBeat, ms);
     if (k > 170) made.say(rank, kFlap, ms);
   });
-  CHECK(nodes_of(compare(made)).empty());
+  CHECK(compare(made).names.empty());
 }
 
 TEST_CASE("roles have events of their own, and get others later") {
@@ -113,17 +118,17 @@ TEST_CASE("roles have events of their own, and get others later") {
       if (k % 80 == 0) made.say(rank, {"validation loss", Level::info}, ms);
     }
   });
-  CHECK(nodes_of(compare(made)).empty());
+  CHECK(compare(made).names.empty());
 }
 
 TEST_CASE("too few nodes, or too short a past, compare with nothing") {
   MadeJob few(3);
   run(few, [&](int rank, std::int64_t, std::int64_t ms) { few.say(rank, kBeat, ms); });
-  CHECK(compare(few).compared == 0);
+  CHECK(compare(few).found.compared == 0);
   MadeJob brief(8);
   brief.iterate_all(1, 20);
   brief.say(4, kFlap, 12'500);
-  CHECK(compare(brief).compared == 0);
+  CHECK(compare(brief).found.compared == 0);
 }
 
 }  // namespace
