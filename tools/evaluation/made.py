@@ -94,7 +94,7 @@ class Slots(dict):
 
 
 class Run:
-    """One run. `lines` of a rank: [seconds, order, text, marked]; marked ones belong to the fault."""
+    """One run. `lines` of a rank: [seconds, order, text, marked]; the fault has the marked ones."""
 
     def __init__(self, kind, nodes, count, seed, epoch, fault=None):
         self.kind, self.nodes, self.count, self.epoch = kind, nodes, count, epoch

@@ -2,12 +2,13 @@
 """Small fixed jobs, one mechanism of the comparison each, with what a report has to say of them.
 
 usage: mechanisms.py --out DIR [--seed 7]
-       mechanisms.py DIR --cmd 'l4 diagnose {logs} {history_args} {as_of_args} --format json --out {report}'
+       mechanisms.py DIR --cmd 'l4 diagnose {logs} {history_args} {as_of_args} --format json
+                                --out {report}'
 
-The first form writes DIR/NAME/logs, history and expect.json, the second runs a diagnoser over them: a
-row a case, exit 1 while one is wrong. expect.json: `named`, the nodes in `notable[]` and nothing else
-(an empty list: no notice at all); `scope` and `states` of the verdict; `notice`, a row of `notable[]`
-with these `iteration`, `rank`, one of the words in its phase, and value (in ms or s).
+The first form writes DIR/NAME/logs, history and expect.json, the second runs a diagnoser over them:
+a row a case, exit 1 while one is wrong. expect.json: `named`, the nodes that are named and no other
+(an empty list: no notice at all); `scope` and `states` of the verdict; `notice`, a row of
+`notable[]` with these `iteration`, `rank`, one of the words in its phase, and value (in ms or s).
 """
 import argparse
 import json

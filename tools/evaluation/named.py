@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Scores a diagnoser on the cases of wordless.py: is the node named on which something differs?
 
-usage: named.py CASES --cmd 'l4 diagnose {logs} {history_args} {as_of_args} --format json --out {report}'
+usage: named.py CASES --cmd 'l4 diagnose {logs} {history_args} {as_of_args} --format json
+                             --out {report}' [--jobs N] [--each]
 
 Named: the first node of `nodes[]`, and the nodes of `notable[]`. A case is found (top-1) where the
 faulty node is the first of either list; `alone`: `notable[]` names no other node; `rank`: the first

@@ -51,7 +51,8 @@ def _glog(when, level, speaker):
 
 
 def _loguru(when, level, speaker):
-    return "%s.%03d | %-8s | train:main:88 - " % (_clock("%Y-%m-%d %H:%M:%S", when), _ms(when), level)
+    return "%s.%03d | %-8s | train:main:88 - " % (_clock("%Y-%m-%d %H:%M:%S", when), _ms(when),
+                                                  level)
 
 
 def _american(when, level, speaker):
@@ -110,6 +111,6 @@ def load(path=pathlib.Path(__file__).with_name("styles.toml")):
                                      table["shared"]["start"]]
         rows = {"start": start, "end": row.get("end", table["shared"]["end"]),
                 **{part: row[part] for part in ("step", "checkpoint", "evaluation")}}
-        styles.append(Style(row["name"], form, HEADS[row["head"]], row["stamped"], tuple(row["phases"]),
-                            **{part: tuple(map(tuple, rows[part])) for part in rows}))
+        styles.append(Style(row["name"], form, HEADS[row["head"]], row["stamped"],
+                            tuple(row["phases"]), **{part: tuple(map(tuple, rows[part])) for part in rows}))
     return styles, [tuple(row) for row in table["clockwork"]]

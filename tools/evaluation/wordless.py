@@ -6,12 +6,13 @@ usage: wordless.py --out DIR [--cases 60] [--first 0] [--seed 1] [--healthy SHAR
 Five kinds of fault, one after the other:
   count   a line that all nodes print at some rate comes more often, or less, on one node
   stop    one node no longer prints a line that all print, while it trains on
-  phase   a timer that one rank prints grows; all steps take longer, or none where a prefetch hides it
+  phase   a timer that one rank prints grows; all steps take longer, or none where it is hidden
   late    the first lines of one rank come tens of seconds to minutes behind the others'
   order   one rank prints the lines of a step in another order, or saves before it evaluates
-Each job ends well, is looked at while it runs, or falls silent. Case N depends on seed and N alone;
-the same seed gives the same bytes. `--healthy 1` makes the same jobs without their fault. Layout and
-truth.json are those of the benchmark (its README); `wordless` in truth.json says what was done.
+Each job ends well, is looked at while it runs, or falls silent. Case N depends on seed and N
+alone; the same seed gives the same bytes. `--healthy 1` makes the same jobs without their fault.
+Layout and truth.json are those of the benchmark (its README); `wordless` in truth.json says what
+was done.
 Score with named.py, places alone also with ../shared/bench/score.py.
 """
 import argparse
