@@ -112,5 +112,6 @@ def load(path=pathlib.Path(__file__).with_name("styles.toml")):
         rows = {"start": start, "end": row.get("end", table["shared"]["end"]),
                 **{part: row[part] for part in ("step", "checkpoint", "evaluation")}}
         styles.append(Style(row["name"], form, HEADS[row["head"]], row["stamped"],
-                            tuple(row["phases"]), **{part: tuple(map(tuple, rows[part])) for part in rows}))
+                            tuple(row["phases"]),
+                            **{part: tuple(map(tuple, rows[part])) for part in rows}))
     return styles, [tuple(row) for row in table["clockwork"]]
