@@ -1,0 +1,104 @@
+"""One case of each kind: a diagnoser is run on it, and its report is scored.
+
+Place: called by parts.py, whose results work.py keeps; a change here or in named.py, mechanisms.py
+and the scorers of ../shared/bench makes all of them anew.
+"""
+import json
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import mechanisms
+import named
+from work import BENCH, ROOT
+
+sys.path[:0] = [str(BENCH), str(ROOT / "tests" / "integration")]
+
+import real_logs  # noqa: E402
+import score  # noqa: E402
+import small_score  # noqa: E402
+import support  # noqa: E402
+
+
+def auc(truth, report):
+    """Share of pairs (faulty node, other node) in which the faulty one ranks higher; ties half.
+
+    Nodes rank by nodes[] and its scores, then those that only notable[] names, then the others.
+    """
+    faulty, others = len(truth["nodes"]), truth["n_nodes"] - len(truth["nodes"])
+    if not faulty or others <= 0:
+        return None
+    value = {row["node"]: (2, row["score"]) for row in report.get("nodes") or []}
+    for place, node in enumerate(named.notable_nodes(report)):
+        value.setdefault(node, (1, -place))
+    want, unnamed = set(truth["nodes"]), (0, 0)
+    good = [value.get(node, unnamed) for node in want]
+    bad = [v for node, v in value.items() if node not in want]
+    bad += [unnamed] * max(0, others - len(bad))
+    return sum((g > b) + 0.5 * (g == b) for g in good for b in bad) / (len(good) * len(bad))
+
+
+def benchmark(case, command):
+    with tempfile.TemporaryDirectory(prefix="l4-evaluate-") as folder:
+        row = score.score_case(str(case), command, folder)
+        report = pathlib.Path(folder, case.name + ".json")
+        if report.exists():
+            row["auc"] = auc(named.load_truth(case), json.loads(report.read_text(encoding="utf-8")))
+        return row
+
+
+def wordless(case, command):
+    truth = named.load_truth(case)
+    report = named.diagnose(str(case), command, truth["as_of"])
+    if report is None:
+        return None
+    return {**named.score(truth, report), "auc": auc(truth, report)}
+
+
+def mechanism(case, command):
+    expect = json.loads((case / "expect.json").read_text(encoding="utf-8"))
+    report = named.diagnose(str(case), command, expect.get("as_of"))
+    return mechanisms.check(expect, report) if report else ["no report"]
+
+
+def single_log(log, command, folder):
+    """Report and flagged (line, template) of one log file."""
+    report, lines = pathlib.Path(folder, "report.json"), pathlib.Path(folder, "lines.tsv")
+    text = command.format(logs=shlex.quote(str(log)), history_args="", as_of_args="", case="",
+                          report=report, lines=lines)
+    subprocess.run(["/bin/sh", "-c", "exec " + text], stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, check=False)
+    if not report.exists():
+        return None, []
+    rows = lines.read_text(encoding="utf-8").splitlines() if lines.exists() else []
+    fields = [row.split("\t") for row in rows]
+    return json.loads(report.read_text(encoding="utf-8")), \
+        [(int(f[1]), f[2]) for f in fields if f[1].isdigit()]
+
+
+def failure(log, command):
+    label = json.loads(log.with_suffix(".label.json").read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory(prefix="l4-evaluate-") as folder:
+        report, lines = single_log(log, command, folder)
+    if report is None:
+        return None
+    roots = {n for a, b in label["root_lines"] for n in range(a, b + 1)}
+    first = support.first(report["events"], "template_id")
+    return {"flagged": any(n in roots for n, _ in lines),
+            "first": any(n in roots for n, template in lines if template == first),
+            "state": real_logs.right_state(label, report["verdict"]["state"])}
+
+
+def normal(log, command):
+    with tempfile.TemporaryDirectory(prefix="l4-evaluate-") as folder:
+        report, _ = single_log(log, command, folder)
+    return report and {"alarm": report["verdict"]["state"] not in real_logs.QUIET}
+
+
+def small(case, command):
+    truth = json.loads((case / "truth.json").read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory(prefix="l4-evaluate-") as folder:
+        report, _ = single_log(case / "logs", command, folder)
+    return {"wrong": small_score.check(truth, report) if report else ["no report"]}
