@@ -21,7 +21,8 @@ import support  # noqa: E402
 import throughput  # noqa: E402
 
 SCORES = (("event F1", "event F1"), ("recall", "event recall"),
-          ("root recall", "root-event recall"), ("node top-1", "node top-1"), ("top-5", "node top-5"), ("top-8", "node top-8"),
+          ("root recall", "root-event recall"), ("node top-1", "node top-1"),
+          ("top-5", "node top-5"), ("top-8", "node top-8"),
           ("rank top-1", "rank top-1"), ("state", "state"), ("iteration", "iteration +-1"))
 GROUPS = ("symptom", "category", "scope", "history", "size")
 
