@@ -13,6 +13,8 @@ TITLES = {"switches": "Benchmark, by what is switched off",
           "wordless": "Faults that no line words", "mechanisms": "Mechanisms",
           "detectors": "Each part alone", "sets": "Other sets", "cost": "Cost", "corpus": "Corpus"}
 
+SEVERAL_PARTS = ("sets", "cost")    # tables whose rows come from several parts: others are kept
+
 
 def cell(value):
     if value is None:
@@ -66,6 +68,8 @@ class Tables:
 
     def markdown(self, table):
         rows = self.new[table]
+        if table in SEVERAL_PARTS:
+            rows = {**self.old[table], **rows}
         columns = list(dict.fromkeys(column for row in rows.values() for column in row))
         lines = ["| | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
         lines += ["| " + " | ".join([name, *(row.get(column, "-") for column in columns)]) + " |"
