@@ -175,7 +175,8 @@ bool deals(std::string_view clause, std::string_view behind) {
                              [&](std::string_view word) { return begins_lower(behind, word); });
 }
 
-/// `torch.elastic.errors`, `lib/errors`, `abort_on_nan`, `--exit-on-error`, `errors.py`.
+/// `torch.elastic.errors`, `lib/errors`, `abort_on_nan`, `--exit-on-error`, `errors.py`; a measure,
+/// `error@5`.
 bool is_in_name(std::string_view text, std::size_t begin, std::size_t end) {
   const auto at = [&](std::size_t i) { return i < text.size() ? text[i] : ' '; };
   if (begin >= 2) {
@@ -186,7 +187,7 @@ bool is_in_name(std::string_view text, std::size_t begin, std::size_t end) {
     while (from > 0 && (is_word(text[from - 1]) || text[from - 1] == '-')) --from;
     if (text.substr(from).starts_with("--")) return true;
   }
-  if (at(end) == '_') return true;
+  if (at(end) == '_' || (at(end) == '@' && is_word(at(end + 1)))) return true;
   return (at(end) == '.' || at(end) == '/' || at(end) == '-') && is_letter(at(end + 1));
 }
 

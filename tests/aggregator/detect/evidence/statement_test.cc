@@ -134,6 +134,13 @@ TEST_CASE("what is supposed, denied, advised or dealt with did not happen") {
   }
 }
 
+TEST_CASE("kind: a measure that is named after an error is no failure") {
+  for (const char* text : {"***bus error@trans, scale, orient | AP@0.5, 1.0", "top error@5: 0.073",
+                           "| class | failure@10 | recall@10 |", "** fatal@stop, lost@turn"})
+    CHECK(heard(text) == Severity::none);
+  CHECK(heard("bus error @ 0x7f3a") == Severity::fatal);
+}
+
 TEST_CASE("an exception stands at the front of its line") {
   for (const std::string_view text :
        {"ValueError: x", "[rank3]: torch.cuda.OutOfMemoryError: y",
