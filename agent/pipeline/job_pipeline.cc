@@ -289,7 +289,8 @@ void JobPipeline::ingest(LogState& log, const decode::Record& record) {
   segment::TemplateTraits& known = traits_of(match.id, record);
   segment::Segmenter* own = &segmenter_of(log, speaker);
   auto mark = own->mark_of(record, match.id, known);
-  if (log.watch.begins(speaker, known, record.level, mark)) {
+  const segment::RunWatch::Line line{speaker, match.id, record.level, record.folded, record.time};
+  if (log.watch.begins(line, known, mark)) {
     begin_run(log, record.bytes.from);
     own = &segmenter_of(log, speaker);
     mark = own->mark_of(record, match.id, known);

@@ -3,9 +3,10 @@
 // Place in the flow: the segmenter passes every record that names an epoch, and every iteration
 // number. If the number falls after the epoch has grown, counting continues where the last epoch
 // ended; an epoch that is named on a line of its own must have grown by exactly one. Where no epoch
-// is named, a number that had reached its total begins the next pass, unless a start of the program
-// lies between. Any other fall is a restart, which RunWatch handles. One per source, one thread, no
-// allocation.
+// is named, a number that had reached its total, or whose next print would be beyond it, begins the
+// next pass, unless a start of the program lies between. If the epoch itself falls back to the
+// first, or far, all is counted from the beginning. Such a fall and any other is a restart, which
+// RunWatch handles. One per source, one thread, no allocation.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,8 @@ class EpochCounter {
 
   /// Other numbers follow, which do not continue these; the epoch stays.
   void restart() {
-    last_ = before_ = 0;
+    last_ = before_ = step_ = 0;
+    first_.reset();
     total_.reset();
     counted_in_.reset();
   }
@@ -38,9 +40,13 @@ class EpochCounter {
   /// printed.
   std::int64_t count(std::int64_t number, std::optional<std::int64_t> total) {
     const std::int64_t grown = epoch_ && counted_in_ ? *epoch_ - *counted_in_ : 0;
-    const bool done = !counted_in_ && !started_ && total && total == total_ && last_ >= *total;
-    const bool next = grown == 1 || (grown > 1 && with_number_) || done;
-    if (number < last_ && next) before_ += total.value_or(last_);
+    const bool next = grown == 1 || (grown > 1 && with_number_) || passed(number, total);
+    if (falls_back(number, grown))
+      before_ = 0;
+    else if (number < last_ && next)
+      before_ += total.value_or(last_);
+    if (!first_) first_ = First{number, epoch_};
+    if (number > last_) step_ = number - last_;
     last_ = number;
     total_ = total;
     counted_in_ = epoch_;
@@ -62,12 +68,30 @@ class EpochCounter {
   }
 
  private:
+  /// Without an epoch: the numbers have come to their total, and begin again.
+  bool passed(std::int64_t number, std::optional<std::int64_t> total) const {
+    if (counted_in_ || started_ || !total || total != total_) return false;
+    return last_ >= *total || (last_ + step_ > *total && number <= step_);
+  }
+  /// Epochs begin anew. Ranks that are an epoch behind print its last numbers.
+  bool falls_back(std::int64_t number, std::int64_t grown) const {
+    constexpr std::int64_t kBehindMax = 2;
+    if (grown >= 0 || !first_) return false;
+    const bool at_first = epoch_ == first_->epoch && number <= first_->number + step_;
+    return at_first || (with_number_ && -grown > kBehindMax);
+  }
+
+  struct First {
+    std::int64_t number = 0;
+    std::optional<std::int64_t> epoch;
+  };
+  std::optional<First> first_;  ///< what was counted first
   std::optional<std::int64_t> epoch_, counted_in_;
   std::optional<std::int64_t> epochs_;  ///< how many there are
   std::optional<std::int64_t> total_;
   bool with_number_ = false;
   bool started_ = false;  ///< since the last number
-  std::int64_t last_ = 0;
+  std::int64_t last_ = 0, step_ = 0;
   std::int64_t before_ = 0;  ///< iterations of earlier epochs
 };
 

@@ -3,10 +3,14 @@
 // Place in the flow: JobPipeline asks it for every record, before it adds the record to the
 // segmenter. A run begins when an iteration number falls far behind the previous one, or when a
 // banner (a line that a rule pack declares as such) is printed again after its run had an
-// iteration, an end or an error. Numbers that fall because an epoch begins do not get here, because
-// EpochCounter has added them up; those of another marker (another numbering) are not compared.
-// Numbers that jump back and forth count no iterations and begin no runs (restless()). One per
-// file, one thread; a few numbers and one entry per banner and speaker.
+// iteration, an end or an error. It also begins when the lines come again with which the file began
+// (OpeningLines): at once if something shows that the run before is over (a traceback, an end,
+// a long pause), else once the next number does not go on. If the number goes on,
+// the lines are printed once an epoch, or by a run that was resumed. Numbers that fall because an
+// epoch begins do not get here, because EpochCounter has added them up; those of another marker
+// (another numbering) are not compared. Numbers that jump back and forth count no iterations and
+// begin no runs (restless()). One per file, one thread; a few numbers and one entry per banner and
+// speaker.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +18,26 @@
 #include <optional>
 #include <utility>
 
+#include "agent/segment/opening_lines.h"
 #include "agent/segment/segmenter.h"
+#include "common/base/time.h"
 
 namespace l4::segment {
 
 class RunWatch {
  public:
+  /// What the watch reads of a record.
+  struct Line {
+    std::size_t speaker = 0;
+    LocalTemplateId id;
+    Level level = Level::unknown;
+    bool folded = false;         ///< several lines, such as a traceback
+    std::optional<TimeMs> time;  ///< the printed time
+  };
+
   /// True if this record is the first of a new run. `mark` is the result of Segmenter::mark_of; the
   /// caller then asks the new run's segmenter for the mark again.
-  bool begins(std::size_t speaker, const TemplateTraits& traits, Level level,
+  bool begins(const Line& line, const TemplateTraits& traits,
               const std::optional<IterationMark>& mark);
   /// True if at least one in four of the last numbers was far smaller than its predecessor although
   /// nothing had started in between: the marks then say nothing about progress.
@@ -33,6 +48,10 @@ class RunWatch {
 
   bool falls(std::size_t speaker, const IterationMark& mark);
   bool repeats(std::size_t speaker, const LiteralRule* banner);
+  bool opens(const Line& line);
+  bool opens_again(const Line& line);
+  void note_time(const Line& line);
+  void note_end(const Line& line, const TemplateTraits& traits);
 
   /// The speaker that counts the run's iterations: the first that marked one.
   struct Leader {
@@ -52,12 +71,25 @@ class RunWatch {
     bool started = false;       ///< something started since the last number, so the next may fall
     bool restless = false;
   };
+  /// What is known of the file whatever run is on.
+  struct File {
+    OpeningLines opening;
+    bool opened = false;  ///< the opening is over
+    bool sound = false;   ///< it is that of a run: the first number behind it is one of a begin
+    bool judged = false;  ///< the distance of two numbers told so
+    Millis pause{0};      ///< the longest so far
+    std::optional<TimeMs> time;
+  };
   std::optional<Leader> leader_;
   Jumps jumps_;
+  File file_;
   std::map<std::pair<std::size_t, const LiteralRule*>, std::uint64_t>
-      banners_;  // last record of each banner
-  std::uint64_t records_ = 0;
+      banners_;                            // last record of each banner
+  std::uint64_t records_ = 0, first_ = 0;  ///< records of the file; before the run's first
   bool came_to_something_ = false;
+  bool ended_ = false;           ///< something showed an end, and no number grew since then
+  bool paused_ = false;          ///< the lines that come again stand behind a long pause
+  std::optional<TimeMs> begin_;  ///< the first printed time of the run
 };
 
 }  // namespace l4::segment

@@ -39,7 +39,10 @@ class WatchFeed {
   void add(const TemplateTraits& traits, std::optional<IterationMark> mark, std::size_t speaker,
            Level level = Level::info) {
     ++line_;
-    if (watch_.begins(speaker, traits, level, mark)) begun.push_back(line_);
+    RunWatch::Line line;
+    line.speaker = speaker;
+    line.level = level;
+    if (watch_.begins(line, traits, mark)) begun.push_back(line_);
   }
   RunWatch watch_;
   IterationMarker marker_;
