@@ -191,6 +191,24 @@ bool is_in_name(std::string_view text, std::size_t begin, std::size_t end) {
   return (at(end) == '.' || at(end) == '/' || at(end) == '-') && is_letter(at(end + 1));
 }
 
+/// `nan` among the values of a table or a list: "0.21, nan | 0.4", "[0.58 nan 0.76]". As the value
+/// of a quantity with a name it stands behind that name: "loss: nan".
+bool is_in_list(std::string_view text, std::size_t begin, std::size_t end) {
+  if (end - begin != 3 || !equals_lower(text.substr(begin, 3), "nan")) return false;
+  std::size_t before = begin;
+  while (before > 0 && text[before - 1] == ' ') --before;
+  if (before == 0) {
+    while (end < text.size() && text[end] == ' ') ++end;
+    return end < text.size() && (text[end] == ',' || text[end] == '|');
+  }
+  if (std::string_view(",|[").contains(text[before - 1])) return true;
+  std::size_t token = before;  // a decimal, or another of its kind
+  while (token > 0 && text[token - 1] != ' ' && text[token - 1] != '[') --token;
+  const std::string_view value = text.substr(token, before - token);
+  return equals_lower(value, "nan") ||
+         (value.contains('.') && value.find_first_not_of("+-.0123456789eE") == value.npos);
+}
+
 /// A value that says that nothing happened.
 bool is_nothing(std::string_view value) {
   constexpr auto kNothing = std::to_array<std::string_view>(
@@ -341,7 +359,7 @@ bool is_supposed(std::string_view text, std::size_t begin, std::size_t end) {
 bool is_mention(std::string_view text, std::size_t begin, std::size_t end) {
   while (end < text.size() && is_word(text[end])) ++end;
   return is_in_name(text, begin, end) || is_setting(text, begin, end) ||
-         is_supposed(text, begin, end);
+         is_in_list(text, begin, end) || is_supposed(text, begin, end);
 }
 
 std::optional<Guess> find_guess(std::string_view text) {
