@@ -191,22 +191,28 @@ bool is_in_name(std::string_view text, std::size_t begin, std::size_t end) {
   return (at(end) == '.' || at(end) == '/' || at(end) == '-') && is_letter(at(end + 1));
 }
 
+/// A number with a point, `nan`, or numbers that were masked in a template.
+bool is_element(std::string_view token) {
+  if (token.size() >= 3 && equals_lower(token, "nan")) return true;
+  if (token == "<*>") return true;
+  return token.contains('.') && token.find_first_not_of("+-.0123456789eE") == token.npos;
+}
+
 /// `nan` among the values of a table or a list: "0.21, nan | 0.4", "[0.58 nan 0.76]". As the value
 /// of a quantity with a name it stands behind that name: "loss: nan".
 bool is_in_list(std::string_view text, std::size_t begin, std::size_t end) {
+  constexpr std::string_view kBefore = ",|[", kBehind = ",|]<";
   if (end - begin != 3 || !equals_lower(text.substr(begin, 3), "nan")) return false;
+  const std::size_t next = text.find_first_not_of(' ', end);
+  const bool goes_on = next != text.npos && kBehind.contains(text[next]);
   std::size_t before = begin;
   while (before > 0 && text[before - 1] == ' ') --before;
-  if (before == 0) {
-    while (end < text.size() && text[end] == ' ') ++end;
-    return end < text.size() && (text[end] == ',' || text[end] == '|');
-  }
-  if (std::string_view(",|[").contains(text[before - 1])) return true;
-  std::size_t token = before;  // a decimal, or another of its kind
-  while (token > 0 && text[token - 1] != ' ' && text[token - 1] != '[') --token;
-  const std::string_view value = text.substr(token, before - token);
-  return equals_lower(value, "nan") ||
-         (value.contains('.') && value.find_first_not_of("+-.0123456789eE") == value.npos);
+  if (before == 0) return goes_on;
+  if (kBefore.contains(text[before - 1])) return true;
+  std::size_t from = before;
+  while (from > 0 && text[from - 1] != ' ' && text[from - 1] != '[') --from;
+  const std::string_view token = text.substr(from, before - from);
+  return is_element(token) && (token != "<*>" || goes_on);
 }
 
 /// A value that says that nothing happened.
