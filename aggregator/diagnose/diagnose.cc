@@ -119,11 +119,10 @@ bool has_evidence(const Findings& findings) {
   return std::ranges::any_of(findings.failures.events, [&](const detect::FailureEvent& event) {
     const detect::EventHint& hint = findings.hints.events[event.event];
     if (hint.waited) return true;
-    if (event.severity >= detect::Severity::failure && !findings.hints.accused[event.event].empty())
+    if (event.severity < detect::Severity::failure || hint.mild) return false;
+    if (event.severity == detect::Severity::fatal || !findings.hints.accused[event.event].empty())
       return true;
-    if (event.severity == detect::Severity::fatal) return !hint.mild;
-    return event.severity == detect::Severity::failure && hint.known_fault && !hint.mild &&
-           !is_consequence(event, hint);
+    return hint.known_fault && !is_consequence(event, hint);
   });
 }
 

@@ -42,6 +42,14 @@ void insert(std::vector<std::uint32_t>& list, std::uint32_t value) {
   if (std::ranges::find(list, value) == list.end()) list.push_back(value);
 }
 
+/// "[node-7 - fabric.c:611] no manager": the only name, before the message, is the speaker's own.
+/// (The mask of a template may hold the end of the bracket.)
+bool is_prefix(std::string_view text, const job::ParameterSeen& seen, const Parameter& host) {
+  const auto hosts = std::ranges::count(seen.values, ParameterKind::host, &Parameter::kind);
+  const std::string_view stem = stem_of(host.value);
+  return hosts == 1 && !stem.empty() && text.starts_with('[') && text.substr(1).starts_with(stem);
+}
+
 /// A line about the connection to somebody else does not tell the speaker's own name.
 bool is_about_others(std::string_view text) {
   constexpr std::array<std::string_view, 6> kWords{"peer",  "emote", "onnect",
@@ -182,7 +190,7 @@ void Accusers::add(Tuple&& tuple, Accused& to) {
 void Accusers::name_hosts(const job::EventView& event, Accused& to) const {
   for (const job::ParameterSeen& seen : event.parameters)
     for (const Parameter& value : seen.values)
-      if (value.kind == ParameterKind::host)
+      if (value.kind == ParameterKind::host && !is_prefix(event.text, seen, value))
         if (const auto node = node_of(value.value)) insert(to.nodes, *node);
   const bool itself = std::ranges::any_of(event.at, [&](const job::Occurrence& occurrence) {
     return std::ranges::find(to.nodes, view_.streams[occurrence.stream].node) != to.nodes.end();

@@ -100,6 +100,24 @@ TEST_CASE("accused: oneself, a ring of neighbours and a list of most are nobody"
   CHECK(named_in(job, "missing ranks").ranks.empty());
 }
 
+TEST_CASE("kind: a host in brackets before the message speaks, and is not accused") {
+  for (const char* text :
+       {"[node-3 - fabric.c:611] no manager answered", "[node-3:2288:0] setup of the tree failed",
+        "[node-3] plugin not loaded"}) {
+    CAPTURE(text);
+    MadeJob job(8, 2);
+    std::string masked = text;
+    masked.replace(masked.find("-3") + 1, 1, "<*>");
+    say(job, 0, masked, text);
+    CHECK(named_in(job, masked).nodes.empty());
+  }
+  MadeJob job(8, 2);
+  say(job, 0, "[node-<*> node-<*> are behind", "[node-2, node-3] are behind");
+  CHECK(named_in(job, "[node-<*> node").nodes.size() == 2);
+  say(job, 0, "setup on node-<*> failed", "setup on node-3 failed");
+  CHECK(named_in(job, "setup on node-<*> failed").nodes == std::vector<std::string>{"node-3"});
+}
+
 TEST_CASE("accused: a launcher's local rank is one of its own node") {
   MadeJob job(2, 2);
   for (int rank = 0; rank < 4; ++rank) {
