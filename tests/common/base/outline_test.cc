@@ -139,6 +139,25 @@ TEST_CASE("a line is tried with other digits, also with other hexadecimal ones")
   CHECK(probed("", {"", '4'}).empty());
 }
 
+TEST_CASE("a line of any length is tried with other digits, and nothing else changes") {
+  const std::uint32_t seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  static const std::regex kRuns("[0-9]+"), kEach("[0-9]");
+  std::string out;
+  for (int i = 0; i < 5'000; ++i) {
+    std::string line;
+    for (std::size_t size = random() % 120; line.size() < size;)
+      line.append(random() % 20, "ab_ .:x\xC3"[random() % 8])
+          .append(random() % 30, static_cast<char>('1' + random() % 9));
+    CAPTURE(line);
+    for (const DigitProbe& with : kOtherLengths)
+      CHECK(probe(line, with, out) == std::regex_replace(line, kRuns, std::string(with.run)));
+    for (const DigitProbe& with : kOtherDigits)
+      CHECK(probe(line, with, out) == std::regex_replace(line, kEach, std::string(1, with.digit)));
+  }
+}
+
 TEST_CASE("a memo answers for hexadecimal numbers what does not depend on them") {
   Asked asked;
   std::mt19937 random(5);
