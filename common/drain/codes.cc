@@ -63,6 +63,19 @@ std::size_t ending_of(std::string_view before) {
   return bits(3) * 1024 + bits(2) * 32 + bits(1);
 }
 
+/// Like ending_of(), but the same for all digits: what stands before a run of digits is left out,
+/// since runs may be of any length.
+std::size_t like_ending_of(std::string_view before) {
+  std::size_t index = 0;
+  bool digit = false;
+  for (std::size_t back = 1; back <= 3; ++back) {
+    const char c = digit || before.size() < back ? '0' : before[before.size() - back];
+    digit = is_digit(c);
+    index = index * 32 + (digit ? 0 : static_cast<unsigned char>(c) & 31U);
+  }
+  return index;
+}
+
 bool ends_with_word(std::string_view before, std::string_view phrase) {
   if (before.size() < phrase.size()) return false;
   const std::string_view tail = before.substr(before.size() - phrase.size());
@@ -127,6 +140,7 @@ CodeList::CodeList(std::vector<CodeRule> rules, std::vector<PrefixedCode> prefix
 void CodeList::note_ending(const std::string& phrase) {
   if (phrase.size() >= 3) {
     endings_.set(ending_of(phrase));
+    like_endings_.set(like_ending_of(phrase));
     return;
   }
   for (char before = 0; before < 32; ++before) note_ending(before + phrase);
@@ -134,6 +148,10 @@ void CodeList::note_ending(const std::string& phrase) {
 
 bool CodeList::may_end_phrase(std::string_view before) const {
   return endings_.test(ending_of(before));
+}
+
+bool CodeList::may_end_like(std::string_view before) const {
+  return before.size() < 3 || like_endings_.test(like_ending_of(before));
 }
 
 bool CodeList::is_code(const char* line, std::string_view number) const {
@@ -149,6 +167,7 @@ bool CodeList::is_code(const char* line, std::string_view number) const {
 
 bool CodeList::may_precede(std::string_view before) const {
   const auto ends = [this](std::string_view text, bool across_group) {
+    if (!may_end_like(text)) return false;
     const auto ends_text = [&](const std::string& phrase) { return ends_like(text, phrase); };
     return std::ranges::any_of(rules_, [&](const CodeRule& rule) {
       return (!across_group || rule.across_group) && std::ranges::any_of(rule.after, ends_text);

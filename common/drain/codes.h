@@ -63,11 +63,13 @@ class CodeList {
  private:
   void note_ending(const std::string& phrase);
   bool may_end_phrase(std::string_view before) const;
+  bool may_end_like(std::string_view before) const;
   bool ends_with_phrase(std::string_view before, std::string_view number, bool across_group) const;
 
   std::vector<CodeRule> rules_;
   std::vector<PrefixedCode> prefixed_;
-  std::bitset<32 * 32 * 32> endings_;  ///< by the last three bytes of a phrase
+  std::bitset<32 * 32 * 32> endings_;       ///< by the last three bytes of a phrase
+  std::bitset<32 * 32 * 32> like_endings_;  ///< the same where any digits equal any others
   std::uint32_t decimal_sizes_ = 0, hex_sizes_ = 0, first_letters_ = 0;
 };
 

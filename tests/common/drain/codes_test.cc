@@ -18,6 +18,22 @@ TEST_CASE("config/masks.toml equals the built-in list") {
   CHECK(list->prefixed() == default_codes().prefixed());
 }
 
+TEST_CASE("a number behind any phrase may be a code, whatever digits the phrase has") {
+  for (const CodeRule& rule : default_codes().rules())
+    for (std::string phrase : rule.after) {
+      CAPTURE(phrase);
+      for (char& c : phrase) c = c >= '0' && c <= '9' ? '7' : c;
+      CHECK(default_codes().may_precede(phrase + "="));
+      CHECK(default_codes().may_precede("x " + phrase + " = "));
+      for (char& c : phrase) c = c >= 'a' && c <= 'z' ? static_cast<char>(c & ~0x20) : c;
+      CHECK(default_codes().may_precede("a line with " + phrase + ": "));
+    }
+  CHECK(default_codes().may_precede("HTTP/120.45678 "));
+  CHECK_FALSE(default_codes().may_precede("HTTP/x "));
+  CHECK_FALSE(default_codes().may_precede("step "));
+  CHECK_FALSE(default_codes().may_precede(""));
+}
+
 TEST_CASE("a longer list keeps more") {
   const auto list = read("[[code]]\nkind = \"completion\"\nafter = [\"vendor err\"]\n");
   REQUIRE(list);
