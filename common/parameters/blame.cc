@@ -100,11 +100,12 @@ class Lexer {
     while (!is_word(rest[size - 1])) --size;
     const std::string_view text = rest.substr(0, size);
     const auto letter = [](char c) { return is_letter(c) || c == '_'; };
-    if (std::ranges::all_of(text, letter)) return add(Kind::word, size);
-    if (std::ranges::all_of(text, is_digit)) return add(Kind::number, size);
-    if (std::ranges::none_of(text, is_letter)) return add(Kind::range, size);
     const std::string_view stem = front_while(text, letter);
-    const bool numbered = std::ranges::all_of(text.substr(stem.size()), is_digit);
+    if (stem.size() == size) return add(Kind::word, size);
+    const std::size_t digits = front_while(text.substr(stem.size()), is_digit).size();
+    if (digits == size) return add(Kind::number, size);
+    if (std::ranges::none_of(text, is_letter)) return add(Kind::range, size);
+    const bool numbered = stem.size() + digits == size;
     const Noun* noun = numbered ? find_word(kNouns, stem) : nullptr;
     if (noun != nullptr && noun->named != Named::node && !same(stem, "worker")) {  // "rank3"
       add(Kind::word, stem.size());
@@ -138,6 +139,10 @@ class BlameReader {
   void read(std::vector<Parameter>& out) {
     if (!complains()) return;
     for (std::size_t i = 0; i < tokens_.size() && count_ < kMentions;) {
+      if (!may_mention(tokens_[i])) {
+        ++i;
+        continue;
+      }
       Mention found = mention(i);
       if (found.end <= i) {
         ++i;
@@ -187,6 +192,12 @@ class BlameReader {
     }
     constexpr std::size_t kDigitsMax = 7;
     return named != Named::node && token.kind == Kind::number && token.text.size() <= kDigitsMax;
+  }
+
+  /// False for most tokens: no mention begins with them.
+  static bool may_mention(const Token& token) {
+    if (token.kind == Kind::word) return find_word(kNouns, token.text) != nullptr;
+    return token.kind == Kind::name;
   }
 
   /// The mention that begins with token `i`; `end` is 0 if none does.
