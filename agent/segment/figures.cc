@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
+#include "agent/segment/decimal.h"
+#include "agent/segment/rule_pack.h"
 #include "common/base/ascii.h"
+#include "common/base/find_bytes.h"
 
 namespace l4::segment {
 namespace {
@@ -121,9 +125,9 @@ std::optional<std::size_t> begin_of_number(std::string_view text, std::size_t at
 /// The number at the front of `rest`, if it ends there: no version, date, address or word.
 std::optional<double> parse_figure(std::string_view rest) {
   double value = 0;
-  const auto [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
-  if (code != std::errc{} || end == rest.data()) return std::nullopt;
-  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  const std::size_t size = read_decimal(rest, value);
+  if (size == 0) return std::nullopt;
+  rest.remove_prefix(size);
   const auto group = [&] {  // ,975
     return rest.size() >= 4 && rest[0] == ',' && is_digit(rest[1]) && is_digit(rest[2]) &&
            is_digit(rest[3]) && (rest.size() == 4 || !is_digit(rest[4]));
@@ -154,26 +158,36 @@ bool is_whole_loss(std::string_view name) {
   return true;
 }
 
+/// Index made of the last two signs before `end`, the same for upper and lower case.
+constexpr std::size_t last_two(std::string_view text, std::size_t end) {
+  return (static_cast<std::size_t>(text[end - 2]) & 31) * 32 +
+         (static_cast<std::size_t>(text[end - 1]) & 31);
+}
+/// The rows whose tails end so, one bit for each: nearly no word of a log ends like a tail.
+constexpr auto kRowsByEnd = [] {
+  static_assert(kForms.size() <= 32);
+  std::array<std::uint32_t, 32 * 32> rows{};
+  for (std::size_t row = 0; row < kForms.size(); ++row)
+    rows[last_two(kForms[row].tail, kForms[row].tail.size())] |= std::uint32_t{1} << row;
+  return rows;
+}();
+
 const FigureForm* form_ending_at(std::string_view text, std::size_t end, std::size_t& begin) {
-  for (const FigureForm& form : kForms)
+  for (std::uint32_t rows = kRowsByEnd[last_two(text, end)]; rows != 0; rows &= rows - 1) {
+    const FigureForm& form = kForms[static_cast<std::size_t>(std::countr_zero(rows))];
     if (const auto at = begin_of_tail(text, end, form.tail)) {
       // The tail begins a word, or stands behind a joint: "gloss" is no loss.
       if (*at > 0 && (is_letter(text[*at - 1]) || is_digit(text[*at - 1]))) continue;
       begin = *at;
       return &form;
     }
+  }
   return nullptr;
 }
 
 /// Signs that may stand behind a name.
 bool ends_name(char c) {
   return c == ':' || c == '=' || c == ' ' || c == '"' || c == '\'';
-}
-/// The last letters of all tails.
-bool may_end_tail(char c) {
-  const char low = lower(c);
-  return low == 's' || low == 'm' || low == 'e' || low == 'r' || low == 'c' || low == 'd' ||
-         low == 't' || low == 'u' || low == 'o';
 }
 
 }  // namespace
@@ -187,7 +201,7 @@ std::vector<Figure> find_figures(std::string_view message) {
   const std::string_view text = message.substr(0, kSearched);
   std::vector<Figure> found;
   for (std::size_t end = 3; end < text.size() && found.size() < kFiguresMax; ++end) {
-    if (!ends_name(text[end]) || !may_end_tail(text[end - 1])) continue;
+    if (!ends_name(text[end])) continue;
     std::size_t tail = 0;
     const FigureForm* form = form_ending_at(text, end, tail);
     if (form == nullptr) continue;
@@ -216,31 +230,30 @@ std::vector<Figure> find_figures(std::string_view message) {
 
 std::optional<double> read_figure(std::string_view message, const Figure& figure,
                                   const Outline& outline) {
-  constexpr std::size_t kShiftMax = 6;
   const auto parse_at = [&](std::size_t at) {
     std::string_view rest = message.substr(at + figure.before.size());
     rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
     return parse_figure(rest);
   };
-  if (outline.collapsed != 0 && outline.collapsed == figure.hint.outline) {
-    if (message.substr(std::min(figure.hint.at, message.size())).starts_with(figure.before))
-      if (const auto value = parse_at(figure.hint.at)) return value;
-    const std::size_t first = figure.hint.at - std::min(figure.hint.at, kShiftMax);
-    const std::size_t most = 2 * kShiftMax + figure.before.size();
-    const std::string_view near = message.substr(std::min(first, message.size()), most);
-    if (const auto at = near.find(figure.before); at != std::string_view::npos)
-      if (const auto value = parse_at(first + at)) {
-        figure.hint.note(outline, first + at);
-        return value;
-      }
-  }
-  for (std::size_t at = message.find(figure.before); at != std::string_view::npos;
-       at = message.find(figure.before, at + 1)) {
-    const bool is_end = !figure.within && begin_of_name(message, at + figure.tail) != at;
-    if (is_end) continue;  // of another name
+  // Of another name, if it is only the end of one.
+  const auto is_whole = [&](std::size_t at) {
+    return figure.within || begin_of_name(message, at + figure.tail) == at;
+  };
+  if (figure.last.known)
+    if (const auto at = find_near(message, figure.before, figure.last.at)) {
+      const bool same = outline.collapsed != 0 && outline.collapsed == figure.last.outline;
+      if (same || is_whole(*at))
+        if (const auto value = parse_at(*at)) {
+          figure.last = {outline.collapsed, *at, true};
+          return value;
+        }
+    }
+  for (std::size_t at = find_phrase(message, figure.before); at != std::string_view::npos;
+       at = find_phrase(message, figure.before, at + 1)) {
+    if (!is_whole(at)) continue;
     const auto value = parse_at(at);
     if (!value) continue;
-    figure.hint.note(outline, at);
+    figure.last = {outline.collapsed, at, true};
     return value;
   }
   return std::nullopt;

@@ -8,13 +8,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "agent/segment/rule_pack.h"
+#include "common/base/outline.h"
 #include "common/wire/figures.h"
 
 namespace l4::segment {
@@ -28,7 +29,14 @@ struct Figure {
   std::string before;    ///< the text from the name to the number
   std::size_t tail = 0;  ///< where the name's tail begins in it
   bool within = false;   ///< other words of a sentence stand before it
-  mutable ReadHint hint;
+  /// Where it stood in the last line. In other lines of the template the place differs by the
+  /// lengths of the numbers before it, and numbers that are filled up with blanks shift nothing.
+  struct Place {
+    std::uint64_t outline = 0;  ///< Outline::collapsed of the line
+    std::size_t at = 0;         ///< position of `before`
+    bool known = false;
+  };
+  mutable Place last;
 };
 
 /// At most kFiguresMax, in the order of the message.

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "common/base/ascii.h"
+#include "common/base/find_bytes.h"
 #include "common/parameters/by_first_letters.h"
 
 namespace l4::segment {
@@ -126,8 +127,16 @@ constexpr std::array<ProgressWord, 110> kWords{{
 }};
 constexpr parameters::ByFirstLetters kByLetters(kWords);
 
-bool is_one_of(char c, std::string_view set) {
-  return set.find(c) != set.npos;
+/// One look-up for each character of a line that is asked about.
+struct Signs {
+  consteval Signs(const char* signs) {
+    for (; *signs != '\0'; ++signs) holds[static_cast<unsigned char>(*signs)] = true;
+  }
+  std::array<bool, 256> holds{};
+};
+
+bool is_one_of(char c, const Signs& set) {
+  return set.holds[static_cast<unsigned char>(c)];
 }
 
 std::optional<Says> meaning_of(std::string_view word) {
@@ -154,7 +163,7 @@ std::string_view last_part(std::string_view line, std::size_t end) {
   return line.substr(begin, end - begin);
 }
 
-std::size_t skip_back(std::string_view line, std::size_t at, std::string_view set) {
+std::size_t skip_back(std::string_view line, std::size_t at, const Signs& set) {
   while (at > 0 && is_one_of(line[at - 1], set)) --at;
   return at;
 }
@@ -178,7 +187,7 @@ char at_or_blank(std::string_view line, std::size_t at) {
 /// The end of the name before a number: signs and one word in parentheses, as in "Epoch(train)
 /// [2]", may stand between them.
 std::size_t name_end(std::string_view line, std::size_t at) {
-  constexpr std::string_view kBetween = " \t=:[(#'\"";
+  static constexpr Signs kBetween = " \t=:[(#'\"";
   at = skip_back(line, at, kBetween);
   if (at == 0 || line[at - 1] != ')') return at;
   std::size_t open = at - 1;
@@ -199,8 +208,11 @@ std::uint32_t hash_of(std::string_view word) {
   return hash;
 }
 
+/// Only names of what is counted are compared.
 Name name_of(std::string_view word) {
-  return {meaning_of(word), !word.empty() && lower(word.back()) == 's', hash_of(word)};
+  const auto says = meaning_of(word);
+  const bool counted = says == iteration || says == epoch || says == sample;
+  return {says, !word.empty() && lower(word.back()) == 's', counted ? hash_of(word) : 0};
 }
 
 Name name_before(std::string_view line, std::size_t at) {
@@ -352,11 +364,10 @@ class Finder {
       : line_(line), out_(out), percent_(line.find("%|")) {}
 
   void run() {
-    for (std::size_t i = 0; i < line_.size() && out_.size < Counters::kMax;) {
-      if (!is_digit(line_[i])) {
-        ++i;
-        continue;
-      }
+    constexpr auto kDigit = [](auto byte) { return (byte >= '0') & (byte <= '9'); };
+    for (std::size_t i = 0; out_.size < Counters::kMax;) {
+      i = find_kind(line_, i, kDigit);
+      if (i >= line_.size()) break;
       const std::size_t end = digits_end(line_, i);
       i = std::max(end, visit(i, end));
     }

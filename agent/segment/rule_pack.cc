@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "agent/segment/decimal.h"
 #include "agent/segment/stack_stages.h"
 #include "common/base/ascii.h"
 #include "common/base/find_bytes.h"
@@ -155,7 +156,8 @@ bool begins_with_number(std::string_view message) {
 /// A message that the rules of the packs are matched with.
 struct Asked {
   std::string_view message;
-  std::vector<bool> literals;  ///< by LiteralRule::literal: true if the message holds it
+  std::vector<std::uint32_t> held;  ///< LiteralRule::literal of those that it holds, ascending
+  std::vector<bool> literals;       ///< the same, by LiteralRule::literal
 };
 
 bool accepts(const LiteralRule& rule, const Asked& asked) {
@@ -178,21 +180,6 @@ const LiteralRule* first_of(const std::vector<LiteralRule>& rules, const Asked& 
 std::string_view behind(std::string_view message, std::size_t at, std::string_view phrase) {
   const std::string_view rest = message.substr(at + phrase.size());
   return rest.substr(std::min(rest.find_first_not_of(" \t:=[(."), rest.size()));
-}
-
-/// Position of `phrase`, if it stands at most kShiftMax bytes from `hint`.
-std::optional<std::size_t> find_near(std::string_view message, std::string_view phrase,
-                                     std::size_t hint) {
-  constexpr std::size_t kShiftMax = 6;
-  const auto stands = [&](std::size_t at) {
-    return at < message.size() && message.substr(at).starts_with(phrase);
-  };
-  if (stands(hint)) return hint;
-  for (std::size_t shift = 1; shift <= kShiftMax; ++shift) {
-    if (stands(hint + shift)) return hint + shift;
-    if (shift <= hint && stands(hint - shift)) return hint - shift;
-  }
-  return std::nullopt;
 }
 
 /// Passes the text behind each occurrence of `after` to `parse` until it returns a value.
@@ -258,9 +245,8 @@ bool apply_timers(const RulePack& pack, const Asked& asked, TemplateRole& role) 
 
 /// False if no rule of the pack can accept the message, which is so for most packs.
 bool may_know(const RulePack& pack, const Asked& asked) {
-  const auto begin = asked.literals.begin();
-  const auto end = begin + pack.literals_to;
-  return std::find(begin + pack.literals_from, end, true) != end;
+  const auto first = std::ranges::lower_bound(asked.held, pack.literals_from);
+  return first != asked.held.end() && *first < pack.literals_to;
 }
 
 void apply(const RulePack& pack, const Asked& asked, TemplateRole& role) {
@@ -320,9 +306,9 @@ Result<RulePackSet> RulePackSet::load(const std::filesystem::path& folder) {
 }
 
 TemplateRole RulePackSet::classify(std::string_view first_message_of_template) const {
-  Asked asked{first_message_of_template, std::vector<bool>(state_->literal_count)};
-  for (const std::uint32_t number : state_->literals.find(first_message_of_template))
-    asked.literals[number] = true;
+  Asked asked{first_message_of_template, state_->literals.find(first_message_of_template),
+              std::vector<bool>(state_->literal_count)};
+  for (const std::uint32_t number : asked.held) asked.literals[number] = true;
   TemplateRole role;
   for (const auto& pack : state_->packs)
     if (may_know(pack, asked)) apply(pack, asked, role);
@@ -344,6 +330,20 @@ std::vector<std::string> RulePackSet::names() const {
   std::vector<std::string> all;
   for (const auto& pack : state_->packs) all.push_back(pack.name);
   return all;
+}
+
+std::optional<std::size_t> find_near(std::string_view message, std::string_view phrase,
+                                     std::size_t hint) {
+  constexpr std::size_t kShiftMax = 6;
+  const auto stands = [&](std::size_t at) {
+    return at < message.size() && message.substr(at).starts_with(phrase);
+  };
+  if (stands(hint)) return hint;
+  for (std::size_t shift = 1; shift <= kShiftMax; ++shift) {
+    if (stands(hint + shift)) return hint + shift;
+    if (shift <= hint && stands(hint - shift)) return hint - shift;
+  }
+  return std::nullopt;
 }
 
 std::optional<std::int64_t> read_number(std::string_view message, std::string_view after) {
@@ -382,9 +382,8 @@ std::optional<double> read_value(std::string_view message, std::string_view afte
                                  const Outline& outline, ReadHint& hint) {
   const auto parse = [](std::string_view rest) -> std::optional<double> {
     double value = 0;
-    const auto [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
-    if (code != std::errc{} || end == rest.data() || !std::isfinite(value)) return std::nullopt;
-    return value;
+    const bool read = read_decimal(rest, value) != 0;
+    return read && std::isfinite(value) ? std::optional(value) : std::nullopt;
   };
   return read_behind(message, after, parse, outline, hint);
 }

@@ -126,6 +126,10 @@ struct ReadHint {
   }
 };
 
+/// Position of `phrase`, if it stands a few bytes from `hint` at most.
+std::optional<std::size_t> find_near(std::string_view message, std::string_view phrase,
+                                     std::size_t hint);
+
 /// The integer behind the first `after` that is followed by an integer; blanks, `:`, `=`, `[`, `(`
 /// and dots between them are skipped.
 std::optional<std::int64_t> read_number(std::string_view message, std::string_view after);

@@ -87,13 +87,28 @@ TEST_CASE("figures: the end of a longer name is not taken for it") {
   CHECK_FALSE(read_figure("val_loss: 9.5", loss, {}));
 }
 
-TEST_CASE("figures: a hint finds the number of a line of the same outline") {
+TEST_CASE("figures: the number is found near the place of the last line") {
   const std::string first = "step 9 | lm loss: 2.5 | grad norm: 1.0 |";
   const Figure loss = find_figures(first).at(0);
   const Outline outline{7, 7};
   CHECK(read_figure(first, loss, outline) == 2.5);
-  CHECK(loss.hint.outline == outline.collapsed);
+  CHECK(loss.last.outline == outline.collapsed);
+  CHECK(loss.last.at == first.find("lm loss"));
   CHECK(read_figure("step 1000 | lm loss: 2.125 | grad norm: 1.0 |", loss, outline) == 2.125);
   CHECK_FALSE(read_figure("st", loss, outline));
   CHECK_FALSE(read_figure("", loss, outline));
+}
+
+TEST_CASE("figures: the end of another name near that place is not taken for it") {
+  const Figure loss = find_figures("step 9 | loss: 2.5 | aux loss: 1.5").at(0);
+  REQUIRE(loss.name == "loss");
+  CHECK(read_figure("step 9 | loss: 2.5 | aux loss: 1.5", loss, {}) == 2.5);
+  CHECK(read_figure("s 9 aux loss: 1.25 and then | loss: 2.25", loss, {}) == 2.25);
+}
+
+TEST_CASE("figures: a name that comes first where it stood elsewhere is found by a search") {
+  const Figure norm = find_figures("step 9 | lm loss: 2.5 | grad norm: 1.5").at(1);
+  CHECK(read_figure("step 9 | lm loss: 2.5 | grad norm: 1.5", norm, {}) == 1.5);
+  CHECK(read_figure("grad norm: 0.5", norm, {}) == 0.5);
+  CHECK(read_figure(std::string(90, '-') + " grad norm: 0.25", norm, {}) == 0.25);
 }
