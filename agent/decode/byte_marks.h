@@ -26,6 +26,7 @@ class ByteMarks {
     bool plain = true;     ///< clean() would not change it
     bool percent = false;  ///< it holds a `%`
     bool seams = false;    ///< a colon from kSeamColumn on may show a seam
+    bool clocks = true;    ///< two colons may stand three bytes apart, as in a clock
   };
   Signs signs(std::size_t from, std::size_t to) const;
   /// True if a colon of [from, to) may show a seam.

@@ -86,7 +86,8 @@ struct Decoder::State {
   std::string_view cut_bars(std::string_view text, const RawLine& raw, Record& record,
                             Prefixes& prefixes);
   bool is_own(std::string_view bar, const Prefixes& prefixes) const;
-  bool parse_stamp(std::string_view& text, Message& message, Prefixes& prefixes);
+  bool parse_stamp(std::string_view& text, Message& message, Prefixes& prefixes,
+                   bool may_speak = true);
   bool open_fields(std::string_view& text, Message& message, Prefixes& prefixes);
   std::string_view cut_stamp(std::string_view text, const stamps::Stamp& stamp);
 
@@ -381,8 +382,10 @@ std::string_view Decoder::State::cut_bars(std::string_view text, const RawLine& 
 }
 
 /// Removes the stamp from `text` and the prefixes behind it. True if there was a stamp.
-bool Decoder::State::parse_stamp(std::string_view& text, Message& message, Prefixes& prefixes) {
-  const auto stamp = stamps.read(text);
+/// `may_speak`: a clock may stand inside the text.
+bool Decoder::State::parse_stamp(std::string_view& text, Message& message, Prefixes& prefixes,
+                                 bool may_speak) {
+  const auto stamp = stamps.read(text, may_speak);
   if (!stamp) return false;
   if (stamp->time) message.record.time = stamp->time;
   if (stamp->level != Level::unknown) message.record.level = stamp->level;
@@ -430,7 +433,8 @@ inline Outcome Decoder::State::message(std::string_view text, Prefixes& prefixes
     text = cut_bars(text, raw, record, prefixes);
   if (std::exchange(glued, false) && !searched) return Outcome::glued;
   const std::string_view whole = text;
-  if (parse_stamp(text, message, prefixes)) {
+  const bool may_speak = raw.clocks || !raw.plain || envelope != nullptr || message.fields;
+  if (parse_stamp(text, message, prefixes, may_speak)) {
     const bool opened =
         !message.fields && may_hold_fields(text) && open_fields(text, message, prefixes);
     if (opened || may_be_stamp(text)) parse_stamp(text, message, prefixes);

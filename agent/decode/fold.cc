@@ -120,7 +120,8 @@ std::optional<Folder::Kind> Folder::kind_begun_by(const Message& message, Shape 
     case Shape::usage:
       return Kind::usage;
     default:
-      if (message.record.level < Level::warning && !lists_below(message.body)) return std::nullopt;
+      if (message.record.level >= Level::warning) return Kind::held;
+      if (!may_list_below(message.body) || !lists_below(message.body)) return std::nullopt;
       return Kind::held;
   }
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "agent/text/scan.h"
 #include "common/base/vocabulary.h"
 
 namespace l4::decode {
@@ -49,6 +50,11 @@ bool go_function(std::string_view body);
 /// True for a line that ends with a colon and tells of ranks, tasks or nodes ("Missing ranks:"),
 /// and for the first one of a box ("=   BAD TERMINATION ..").
 bool lists_below(std::string_view body);
+/// False for nearly all lines, of which lists_below() need not be asked.
+inline bool may_list_below(std::string_view body) {
+  return !body.empty() &&
+         (body.front() == '=' || body.back() == ':' || text::is_blank(body.back()));
+}
 /// True for a row of such a list: "2: [tensor, ..]", "/job:worker/task:3", "- node-4".
 bool list_row(std::string_view body);
 

@@ -125,6 +125,7 @@ void LineFramer::emit_view(std::string_view view, ByteMarks::Signs signs, RawLin
   line.plain = signs.plain;
   line.percent = signs.percent;
   line.seams = signs.seams;
+  line.clocks = signs.clocks;
   line.cut_bytes = text.size() - line.head.size();
 }
 
@@ -135,7 +136,7 @@ void LineFramer::emit_state(const State& state, RawLine& line) {
   line.head = has_head_ ? cut_text(head_, line_bytes_max_) : line.last;
   line.updates = updates_;
   line.plain = false;
-  line.percent = line.seams = true;
+  line.percent = line.seams = line.clocks = true;
 }
 
 void LineFramer::emit_gathered(RawLine& line) {

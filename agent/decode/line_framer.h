@@ -31,6 +31,7 @@ struct RawLine {
   bool plain = false;           ///< clean() would not change it
   bool percent = true;          ///< `last` may hold a `%`
   bool seams = true;            ///< `last` may hold a seam (seams.h), shown by a colon
+  bool clocks = true;           ///< `last` may hold two colons as in a clock, if it is plain
   bool first = true;            ///< no piece of the same line came before
   bool more = false;            ///< another piece of the same line follows
   std::uint64_t cut_bytes = 0;  ///< bytes that were left out of a cut line

@@ -98,6 +98,7 @@ std::size_t tag_begin(std::string_view text, std::size_t colon) {
 /// `slurmstepd: error: `: where the name begins of the program that reports an error at `colon`.
 std::size_t program_begin(std::string_view text, std::size_t colon) {
   constexpr std::array<std::string_view, 3> kWords{": error", ": fatal", ": Error"};
+  if (text[colon - 1] != 'r' && text[colon - 1] != 'l') return kNoSeam;  // ends none of them
   const std::string_view front = text.substr(0, colon);
   const bool reports =
       std::ranges::any_of(kWords, [&](std::string_view word) { return front.ends_with(word); });
@@ -121,10 +122,10 @@ bool holds_text(std::string_view front) {
 /// True if text of another writer may begin at `at`: it stands directly behind a word, a number or
 /// the end of a sentence, not behind a sign that joins.
 bool is_attached(std::string_view text, std::size_t at) {
-  if (at < kFrontMin || at >= text.size() || !holds_text(text.substr(0, at))) return false;
-  const char before = text[at - 1];
-  return text::is_alnum(before) || std::string_view(".!?)}%").find(before) != kNoSeam ||
-         static_cast<unsigned char>(before) >= 0x80;
+  static constexpr text::CharacterSet kEnds = text::letters_digits_and(".!?)}%");
+  if (at < kFrontMin || at >= text.size()) return false;
+  const auto before = static_cast<unsigned char>(text[at - 1]);
+  return (kEnds[before] || before >= 0x80) && holds_text(text.substr(0, at));
 }
 
 /// The head of a traceback at the end of the text, behind other text.

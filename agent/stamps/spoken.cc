@@ -54,11 +54,17 @@ std::size_t clock_begin(std::string_view text, std::size_t colon) {
   return parted && (text::is_digit(before) || before == ' ' || before == ',') ? from : 0;
 }
 
-/// The last word before `end`, without the signs behind it.
-std::string_view word_before(std::string_view text, std::size_t end) {
+/// The end of the word before `end`, without the signs behind it.
+std::size_t word_end(std::string_view text, std::size_t end) {
   constexpr std::size_t kSignsMax = 4;
   std::size_t to = end;
   while (to > 0 && end - to < kSignsMax && !text::is_alnum(text[to - 1])) --to;
+  return to;
+}
+
+/// The last word before `end`, without the signs behind it.
+std::string_view word_before(std::string_view text, std::size_t end) {
+  const std::size_t to = word_end(text, end);
   std::size_t from = to;
   while (from > 0 && text::is_alpha(text[from - 1])) --from;
   return text.substr(from, to - from);
@@ -82,6 +88,9 @@ bool is_result(std::string_view text, std::size_t date) {
 /// How the text before a date announces it, or the text before the name of its day.
 Announcing how_announced(std::string_view text, std::size_t date) {
   if (is_result(text, date)) return Announcing::thing;
+  // A word announces it, or the name of its day, so a letter ends what stands before it.
+  if (const std::size_t end = word_end(text, date); end == 0 || !text::is_alpha(text[end - 1]))
+    return Announcing::none;
   if (date >= 5) {  // `on Fri, 20 Nov 2026 ..`
     text::Cursor day{text, date - (text[date - 2] == ',' ? 5 : 4)};
     const std::size_t front = day.at;
@@ -93,11 +102,13 @@ Announcing how_announced(std::string_view text, std::size_t date) {
 /// Scans for the announced date of a time of day that begins at `clock`. Most dates are not
 /// announced, which costs less to see than that they are dates.
 Announcing scan_date(std::string_view text, std::size_t clock, RawStamp& stamp) {
+  static constexpr text::CharacterSet kBegins =
+      text::characters("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+  static constexpr text::CharacterSet kInside = text::letters_digits_and("_-./");
   int tries = 0;
   for (std::size_t at = clock - 1; at > 0 && clock - at <= kDateMax && tries < kTriesMax; --at) {
-    const char c = text[at], before = text[at - 1];
-    if (!(text::is_digit(c) || text::is_upper(c)) || text::is_word(before) || before == '-' ||
-        before == '.' || before == '/')
+    if (!kBegins[static_cast<unsigned char>(text[at])] ||
+        kInside[static_cast<unsigned char>(text[at - 1])])
       continue;
     ++tries;
     const Announcing how = how_announced(text, at);
@@ -107,10 +118,6 @@ Announcing scan_date(std::string_view text, std::size_t clock, RawStamp& stamp) 
 }
 
 }  // namespace
-
-bool may_speak(std::string_view line) {
-  return find_colons(line.substr(0, kSpokenMax), 0) != line.npos;
-}
 
 bool spoken(std::string_view line, RawStamp& stamp) {
   const std::string_view head = line.substr(0, kSpokenMax);

@@ -13,8 +13,6 @@
 
 namespace l4::stamps {
 
-/// False for nearly all lines, which hold no clock (`:12:`); costs some nanoseconds.
-bool may_speak(std::string_view line);
 /// A scanner as those of scanners.h. Reads 200 bytes.
 bool spoken(std::string_view line, RawStamp& stamp);
 

@@ -43,7 +43,7 @@ std::uint64_t shape_of(std::string_view text) {
 TimestampReader::TimestampReader(Clock clock)
     : zone_(clock.zone), near_(clock.year_hint), doubts_(clock.doubts), far_(clock.usual) {}
 
-std::optional<Stamp> TimestampReader::read(std::string_view line) {
+std::optional<Stamp> TimestampReader::read(std::string_view line, bool may_speak) {
   std::string_view text = text::trim_left(line);
   // A terminal shows the key that interrupted the program before the next line: `^CW0817 02:40:09`.
   const bool key = text.size() > 2 && text[0] == '^' && text::is_upper(text[1]);
@@ -51,7 +51,8 @@ std::optional<Stamp> TimestampReader::read(std::string_view line) {
   std::uint64_t rows = stamp_rows(text);
   const std::size_t indent = line.size() - text.size();
   if (indent > 0) rows &= ~inner_rows();
-  if (rows == 0) return indent > 0 ? std::nullopt : read_spoken(line);
+  may_speak = may_speak && indent == 0;
+  if (rows == 0) return may_speak ? read_spoken(line) : std::nullopt;
   const auto formats = stamp_formats();
   const auto attempt = [&](std::size_t row) -> std::optional<Stamp> {
     RawStamp raw;
@@ -76,14 +77,13 @@ std::optional<Stamp> TimestampReader::read(std::string_view line) {
       return stamp;
     }
   }
-  return indent > 0 ? std::nullopt : read_spoken(line);
+  return may_speak ? read_spoken(line) : std::nullopt;
 }
 
 /// A doubtful time counts if it follows the one before: other times in a text are of something that
 /// was before, or will be.
 std::optional<Stamp> TimestampReader::read_spoken(std::string_view line) {
   constexpr Millis kBack = std::chrono::minutes{1}, kAhead = std::chrono::hours{12};
-  if (!may_speak(line)) return std::nullopt;
   RawStamp raw;
   if (!spoken(line, raw)) return std::nullopt;
   if (raw.doubtful && doubts_) {

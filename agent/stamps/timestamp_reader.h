@@ -41,7 +41,9 @@ class TimestampReader {
  public:
   explicit TimestampReader(Clock clock);
 
-  std::optional<Stamp> read(std::string_view line);
+  /// `may_speak`: two colons may stand in the line as in a clock; without, no time is searched for
+  /// inside the text.
+  std::optional<Stamp> read(std::string_view line, bool may_speak = true);
   /// The time of a stamp in a field of the line; `kind` is the notation of the line.
   enum class Fields : std::uint8_t { json, logfmt };
   std::optional<TimeMs> resolve_field(const RawStamp& raw, Fields kind);

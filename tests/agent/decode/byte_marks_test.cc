@@ -69,6 +69,10 @@ TEST_CASE("byte marks: every line end, and no line called plain that must be cle
         seam =
             seam || (!line.substr(at).starts_with(": ") && seam_at(line, at) != std::string::npos);
       if (seam) REQUIRE(signs.seams);
+      bool clock = false;
+      for (std::size_t at = 3; at < line.size(); ++at)
+        clock = clock || (line[at] == ':' && line[at - 3] == ':');
+      if (clock) REQUIRE(signs.clocks);
       std::string scratch;
       Dirt dirt;
       if (!odd) REQUIRE(clean(line, scratch, dirt) == line);
