@@ -1,5 +1,5 @@
 // Reads a decimal number at the front of a text: the same value and length as std::from_chars, but
-// numbers of up to fifteen digits, as logs print, cost a quarter of it.
+// numbers of up to fifteen digits, as logs print, cost little more than half of it.
 //
 // Place in the flow: figures and timers of each line that prints some are read with it.
 // Such a number is an integer below 2^53 and a power of ten up to 10^22, which a double holds
