@@ -82,7 +82,9 @@ void IterationLearner::count(Watched& watched, std::size_t index, const Counters
   const Counter& counter = counters.items[index];
   const bool seen = watched.seen > 0;
   const std::int64_t step = counter.value - field.last;
+  ++field.lines;
   if (seen && step == 0 && counter.sign != Sign::none) return;  // printed by several ranks
+  if (field.changes < std::numeric_limits<std::uint16_t>::max()) ++field.changes;
   field.standing = standing_of(counter, watched.company, counters.epoch.has_value());
   const bool same = counter.total == field.total && counter.unit == field.unit;
   const bool epoch_grew = counters.epoch && watched.epoch && *counters.epoch > *watched.epoch;
@@ -96,7 +98,7 @@ void IterationLearner::count(Watched& watched, std::size_t index, const Counters
     field.step = field.streak == 0 ? step : std::min(field.step, step);
     if (field.streak < std::numeric_limits<std::uint16_t>::max()) ++field.streak;
   } else {
-    if (seen && same && step < 0 && field.falls < std::numeric_limits<std::uint8_t>::max())
+    if (seen && same && step < 0 && field.falls < std::numeric_limits<std::uint16_t>::max())
       ++field.falls;
     field.streak = 0;
     field.run_line = line_of(now.line);
@@ -116,10 +118,14 @@ void IterationLearner::count(Watched& watched, std::size_t index, const Counters
   field.name = counter.name;
 }
 
-bool IterationLearner::convinces(const Field& field, const Counters& counters, const Moment& now,
-                                 bool trusted) const {
+bool IterationLearner::convinces(const Field& field, std::uint32_t lines, const Counters& counters,
+                                 const Moment& now, bool trusted) const {
   constexpr int kNamed = 4, kMeasured = 2, kOfTotal = 6, kEpoch = 3, kBare = 12;
+  // What falls as often as it grows, such as the length of a queue, counts nothing.
+  constexpr std::uint32_t kFallsFew = 3, kFallsShare = 5;
   constexpr Millis kPaceMin{20};
+  if (field.falls >= kFallsFew && field.falls * kFallsShare > field.changes) return false;
+  if (field.lines * 2 < lines) return false;  // mostly it has a fraction: 691.84, 702.00
   switch (field.standing) {
     case Standing::none:
       return false;
@@ -232,7 +238,8 @@ std::optional<IterationLearner::Learned> IterationLearner::contest(std::size_t p
       leader().last = field.last;
       leader().last_line = field.last_line;
       leader().last_time = field.last_time;
-    } else if (convinces(field, counters, now, trusted) && (!leader_ || beats_leader(field))) {
+    } else if (convinces(field, watched.seen, counters, now, trusted) &&
+               (!leader_ || beats_leader(field))) {
       lead(here, counters);
       marks = i;
     }

@@ -76,7 +76,9 @@ class IterationLearner {
     std::uint32_t name = 0;
     std::optional<TimeMs> first_time, last_time, run_time;
     std::uint16_t streak = 0;
-    std::uint8_t falls = 0;  ///< how often it began again, without an epoch that grew
+    std::uint32_t lines = 0;    ///< that had it
+    std::uint16_t changes = 0;  ///< how often it had another value
+    std::uint16_t falls = 0;    ///< how often it began again, without an epoch that grew
     Unit unit = Unit::unknown;
     Sign sign = Sign::none;
     bool in_epoch = false;
@@ -103,8 +105,9 @@ class IterationLearner {
   std::optional<Learned> contest(std::size_t place, const Counters& counters, const Moment& now,
                                  bool trusted);
   void count(Watched& watched, std::size_t index, const Counters& counters, const Moment& now);
-  bool convinces(const Field& field, const Counters& counters, const Moment& now,
-                 bool trusted) const;
+  /// `lines` of its template were seen before.
+  bool convinces(const Field& field, std::uint32_t lines, const Counters& counters,
+                 const Moment& now, bool trusted) const;
   bool beats_leader(const Field& field) const;
   bool outlasts_leader(const Field& field) const;
   bool continues_leader(const Counter& counter, const Counters& counters, Standing standing) const;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -442,6 +443,31 @@ TEST_CASE("a marker that takes over numbers anew") {
   const Learned learned = learn(lines);
   CHECK(learned.numberings == 2);
   CHECK(learned.completed.back() == 30);
+}
+
+TEST_CASE("kind: a number that falls as often as it grows counts nothing") {
+  // The length of a queue: it grows four times in a row now and then.
+  std::mt19937 random(7);
+  std::vector<std::string> lines;
+  for (int i = 0; i < 400; ++i)
+    lines.push_back(fmt::format("prefetch queue holds {} batches", random() % 8));
+  for (int i = 0; i < 6; ++i) lines.push_back(fmt::format("prefetch queue holds {} batches", i));
+  CHECK(learn(lines).completed.empty());
+  // A counter that begins again now and then, as that of a short evaluation, is still one.
+  lines.clear();
+  for (int i = 0; i < 60; ++i) lines.push_back(fmt::format("processed batch {}", i % 12));
+  CHECK_FALSE(learn(lines).completed.empty());
+}
+
+TEST_CASE("kind: a number that mostly has a fraction counts nothing") {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 400; ++i)
+    lines.push_back(fmt::format("time (ms) | fwd_step: {}.{:02}", 600 + i, i * 37 % 100));
+  CHECK(learn(lines).completed.empty());
+  // A program may keep the number of its step in a float.
+  lines.clear();
+  for (int i = 0; i < 40; ++i) lines.push_back(fmt::format("time (ms) | step: {}.0", i));
+  CHECK_FALSE(learn(lines).completed.empty());
 }
 
 TEST_CASE("numbers too long to be counted do no harm") {
