@@ -26,6 +26,7 @@ DETECTORS = {
     "aggregator/detect/crash": COMMON + ["aggregator/job", "aggregator/detect/evidence"],
     "aggregator/detect/ending": COMMON + ["aggregator/job", "aggregator/detect/evidence"],
     "aggregator/detect/slow": COMMON + ["aggregator/job", "aggregator/detect/evidence"],
+    "aggregator/detect/delay": COMMON + ["aggregator/job"],
     "aggregator/detect/figures": COMMON + ["aggregator/job"],
 }
 # Room -> what it may include. A room may always include itself. "X/file.h" allows one header only.

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "aggregator/detect/crash/failure_events.h"
+#include "aggregator/detect/delay/late_starts.h"
+#include "aggregator/detect/delay/phases.h"
+#include "aggregator/detect/delay/stalls.h"
 #include "aggregator/detect/slow/symptoms.h"
 #include "aggregator/diagnose/node_evidence.h"
 #include "aggregator/diagnose/pool.h"
 #include "aggregator/diagnose/verdict.h"
+#include "aggregator/job/clock.h"
 #include "aggregator/job/view.h"
 #include "common/base/check.h"
 
@@ -77,6 +82,16 @@ void detect_figures(const Attempt& /*attempt*/, Findings& findings) {
   findings.figures = detect::figures::find_changes(findings.view);
 }
 
+void detect_delays(const Attempt& attempt, Findings& findings) {
+  if (attempt.options.without.has(Part::durations)) return;
+  const auto add = [&](std::vector<detect::delay::Delay> more) {
+    std::ranges::move(more, std::back_inserter(findings.delays));
+  };
+  add(detect::delay::find_stalls(findings.view, findings.clock));
+  add(detect::delay::find_slow_phases(findings.view, findings.clock.gap_median_ms));
+  add(detect::delay::find_late_starts(findings.view));
+}
+
 void detect_symptoms(const Attempt& attempt, Findings& findings) {
   if (attempt.state == State::slow)
     findings.failures = detect::slow::find_symptoms(findings.view, findings.clock,
@@ -134,6 +149,7 @@ constexpr std::array kDetectors{
     Detector{"processes", Step::seen, weigh_exits},
     Detector{"signs_of_end", Step::compared, add_signs_of_end},
     Detector{"figures", Step::compared, detect_figures},
+    Detector{"delays", Step::compared, detect_delays},
     Detector{"symptoms", Step::compared, detect_symptoms},
     Detector{"spatial", Step::compared, compare_nodes},
     Detector{"windows", Step::compared, compare_windows},

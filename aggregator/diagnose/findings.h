@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "aggregator/detect/delay/delays.h"
 #include "aggregator/detect/ending/endings.h"
 #include "aggregator/detect/evidence/failure_event.h"
 #include "aggregator/detect/figures/figures.h"
@@ -45,6 +46,7 @@ struct Findings {
 
   // Results of the step `compared`; empty until the state is decided.
   std::vector<detect::figures::Change> figures = {};
+  std::vector<detect::delay::Delay> delays = {};
   std::optional<detect::spatial::SpatialResult> spatial = {};
   detect::spatial::Differences differences = {};  ///< nodes that differ while the job runs
   std::optional<detect::temporal::TemporalFindings> temporal = {};

@@ -7,11 +7,15 @@
 #include <string_view>
 
 #include "aggregator/diagnose/notable_nodes.h"
+#include "aggregator/job/clock.h"
+#include "aggregator/job/printed.h"
 #include "aggregator/job/view.h"
 
 namespace l4::diagnose {
 namespace {
 
+using detect::delay::Delay;
+using detect::delay::DelayKind;
 using detect::figures::Change;
 using detect::figures::ChangeKind;
 
@@ -88,11 +92,87 @@ Notable notable_of_change(const job::JobView& view, const Change& change) {
   return notable;
 }
 
+/// 0.006 s, 8.01 s, 95 s.
+std::string seconds_text(double ms) {
+  const double s = ms / 1000;
+  return s >= 100 ? fmt::format("{:.0f} s", s) : fmt::format("{:.3g} s", s);
+}
+
+std::string_view kind_of(DelayKind kind) {
+  switch (kind) {
+    case DelayKind::stall:
+      return "stall";
+    case DelayKind::slow_phase:
+      return "slow_phase";
+    case DelayKind::late_start:
+      break;
+  }
+  return "late_start";
+}
+
+/// "rank 5 on node-03", "a process on node-03".
+std::string who_text(const Notable& notable) {
+  return notable.rank ? fmt::format("rank {} on {}", notable.rank->value(), *notable.node)
+                      : fmt::format("a process on {}", *notable.node);
+}
+
+std::string stall_text(const Delay& stall, const Notable& notable) {
+  const std::string number =
+      notable.iteration ? fmt::format(" {}", notable.iteration->value()) : std::string();
+  std::string text =
+      stall.count == 1
+          ? fmt::format("{}teration{} took {}", notable.iteration ? "I" : "An i", number,
+                        seconds_text(stall.ms))
+          : fmt::format("{} iterations took far longer than usual, the longest{} {}", stall.count,
+                        notable.iteration ? "," + number + "," : "", seconds_text(stall.ms));
+  text += fmt::format("; {} is usual", seconds_text(stall.usual_ms));
+  const bool phased = !stall.phase.empty();
+  if (notable.node)
+    text += fmt::format(": {} held the others up{}", who_text(notable),
+                        phased ? "" : " before its first line");
+  if (phased)
+    text +=
+        fmt::format("{} {} took {}, {} is usual", notable.node ? "; its" : ": its phase",
+                    stall.phase, seconds_text(stall.phase_ms), seconds_text(stall.phase_usual_ms));
+  return text + ".";
+}
+
+std::string text_of(const Delay& delay, const Notable& notable) {
+  if (delay.kind == DelayKind::stall) return stall_text(delay, notable);
+  if (delay.kind == DelayKind::late_start)
+    return fmt::format("The start of {} came {} after that of its peers.", who_text(notable),
+                       seconds_text(delay.ms));
+  return fmt::format("{} of {} takes {} from iteration {} on; it took {} before.", delay.phase,
+                     who_text(notable), seconds_text(delay.ms), notable.iteration->value(),
+                     seconds_text(delay.usual_ms));
+}
+
+Notable notable_of_delay(const Findings& findings, const Delay& delay) {
+  const job::JobView& view = findings.view;
+  Notable notable;
+  notable.kind = kind_of(delay.kind);
+  if (delay.rank) {
+    notable.rank = view.ranks[*delay.rank].rank;
+    notable.node = view.nodes[view.ranks[*delay.rank].node].name;
+  }
+  if (delay.iteration && !findings.clock.counted)
+    notable.iteration = job::printed(view, *delay.iteration);
+  if (!delay.phase.empty()) notable.phase = delay.phase;
+  const bool of_phase = delay.kind == DelayKind::stall && !delay.phase.empty();
+  notable.value = Printed{(of_phase ? delay.phase_ms : delay.ms) / 1000};
+  if (delay.kind != DelayKind::late_start)
+    notable.usual = Printed{(of_phase ? delay.phase_usual_ms : delay.usual_ms) / 1000};
+  notable.count = delay.count;
+  notable.text = text_of(delay, notable);
+  return notable;
+}
+
 }  // namespace
 
 std::vector<Notable> notable_of(const Findings& findings) {
   std::vector<Notable> notable;
-  notable.reserve(findings.figures.size());
+  notable.reserve(findings.delays.size() + findings.figures.size());
+  for (const Delay& delay : findings.delays) notable.push_back(notable_of_delay(findings, delay));
   for (const Change& change : findings.figures)
     notable.push_back(notable_of_change(findings.view, change));
   add_differences(findings.view, findings.differences, notable);

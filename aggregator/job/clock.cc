@@ -4,6 +4,7 @@
 #include <map>
 
 #include "aggregator/job/job_state.h"
+#include "aggregator/job/laps.h"
 #include "aggregator/job/median.h"
 #include "aggregator/job/view.h"
 #include "common/base/check.h"
@@ -19,13 +20,6 @@ struct TickDraft {
   std::vector<double> timed;  ///< durations by timers alone
   std::uint32_t streams = 0;
 };
-
-/// Sum of the timers of an iteration; it replaces times where none are printed.
-double timed_ms(const IterationRecord& record) {
-  double sum = 0;
-  for (const wire::TimerTotal& timer : record.timers) sum += timer.sum_ms;
-  return sum;
-}
 
 std::int64_t stride_of(const Stream& stream) {
   std::map<std::int64_t, int> steps;
@@ -82,8 +76,7 @@ void add_stream(const Stream& stream, std::map<Iteration, TickDraft>& drafts, Tu
         ++(*record.end >= *before->second.end ? turns.forward : turns.backward);
     }
     if (step > 0 && record.end && before->second.end)
-      draft.durations.push_back(static_cast<double>((*record.end - *before->second.end).count()) /
-                                static_cast<double>(step));
+      draft.durations.push_back(lap_ms(before->second, record) / static_cast<double>(step));
     else if (!record.end && timed > 0)
       draft.durations.push_back(timed);
     before = &entry;

@@ -67,6 +67,11 @@ void persist_entry(Archive& archive, Times& times, std::int64_t& local, Entry& e
 
 }  // namespace
 
+const EventStats* EventTable::find(std::uint32_t local) const {
+  const auto at = std::ranges::lower_bound(index_, local, {}, &IndexEntry::local);
+  return at == index_.end() || at->local != local ? nullptr : &entries_[at->index].stats;
+}
+
 EventStats& EventTable::operator[](std::uint32_t local) {
   const auto at = std::ranges::lower_bound(index_, local, {}, &IndexEntry::local);
   if (at != index_.end() && at->local == local) return entries_[at->index].stats;

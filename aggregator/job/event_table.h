@@ -35,6 +35,8 @@ class EventTable {
 
   /// The entry of a template, a new one if there is none.
   EventStats& operator[](std::uint32_t local);
+  /// Null if there is none.
+  const EventStats* find(std::uint32_t local) const;
 
   /// Drops the entries of these templates, ascending.
   void erase(const std::vector<std::uint32_t>& locals);

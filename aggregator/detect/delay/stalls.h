@@ -1,0 +1,40 @@
+// Single iterations that took far longer than usual while the job went on.
+//
+// Place in the flow: a JobView and its clock in, Delays of kind stall out; the report tells of them
+// as notable. Pure. Healthy jobs have long iterations, too: the first ones, those with a checkpoint
+// or an evaluation, ends of epochs, collections of garbage. They are told by what is printed in
+// them, by the stage of some rank, or because they recur evenly; a rank whose own phase took the
+// time while that of its peers did not is always told of. Stalls of one phase of one rank are one
+// Delay with a count. Bounds: times of at most kStreamsMax streams, at most kStallsMax stalls are
+// looked into.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "aggregator/detect/delay/delays.h"
+
+namespace l4::job {
+struct JobClock;
+struct JobView;
+}  // namespace l4::job
+
+namespace l4::detect::delay {
+
+inline constexpr std::size_t kStreamsMax = 256, kStallsMax = 64;
+
+struct StallOptions {
+  double ratio_min = 5;         ///< an iteration takes at least so many times as long as usual,
+  double excess_min_ms = 2000;  ///< and so much longer
+  double held_ratio_min = 4;    ///< the same if one rank's own phase explains it
+  double held_excess_min_ms = 1000;
+  std::size_t warm_up = 5;  ///< the first iterations are not looked at
+  std::size_t laps_min = 12;
+  double often = 0.05;  ///< what happens in a larger part of the iterations is usual
+};
+
+/// Most telling first.
+std::vector<Delay> find_stalls(const job::JobView& view, const job::JobClock& clock,
+                               const StallOptions& options = {});
+
+}  // namespace l4::detect::delay
