@@ -8,9 +8,12 @@
 #include <map>
 #include <set>
 
+#include "aggregator/detect/delay/delays.h"
 #include "aggregator/detect/hang/silent_ranks.h"
+#include "aggregator/diagnose/verdict.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/printed.h"
+#include "aggregator/job/share.h"
 #include "aggregator/job/view.h"
 #include "common/base/earliest.h"
 
@@ -32,6 +35,7 @@ constexpr double kDragWeight = 2.0;
 constexpr double kSpatialWeight = 0.5;
 constexpr double kTemporalWeight = 0.8;
 constexpr double kWindowsWeight = 0.6;
+constexpr double kDelayWeight = 0.6;
 
 /// An event that does not sound like a failure counts half where another event was fatal.
 double severity_weight(Severity severity, bool fatal) {
@@ -87,6 +91,7 @@ class Collector {
   void add_drags();
   void add_spatial();
   void add_windows();
+  void add_delays();
   void add_temporal();
   void add_processes();
   void add_lost();
@@ -388,12 +393,37 @@ void Collector::add_windows() {
   }
 }
 
+/// Adds ranks that held the others up, or began long after them.
+void Collector::add_delays() {
+  using detect::delay::DelayKind;
+  std::set<std::uint32_t> ranks;
+  for (const detect::delay::Delay& delay : findings_.delays)
+    if (delay.rank) ranks.insert(*delay.rank);
+  const double weight = kDelayWeight * rarity(ranks.size(), view().training_ranks());
+  for (const detect::delay::Delay& delay : findings_.delays) {
+    if (!delay.rank || ranks.erase(*delay.rank) == 0) continue;
+    const std::string took = to_human(Millis{static_cast<std::int64_t>(delay.ms)});
+    switch (delay.kind) {
+      case DelayKind::late_start:
+        blame(*delay.rank, weight, fmt::format("began {} after its peers", took));
+        break;
+      case DelayKind::slow_phase:
+        blame(*delay.rank, weight, fmt::format("its {} takes longer for good", delay.phase));
+        break;
+      case DelayKind::stall:
+        blame(*delay.rank, weight, fmt::format("held an iteration up for {}", took));
+        break;
+    }
+  }
+}
+
 /// Adds ranks whose last iteration differs from the expected sequence. When all ranks stop in the
 /// middle of an iteration many differ, so a difference means little. After a crash the incomplete
 /// iteration is skipped: it was cut off, and its failure lines are weighed elsewhere.
 void Collector::add_temporal() {
   if (!findings_.temporal) return;
   const bool cut_off = state_ != State::hung && !findings_.failures.events.empty();
+  const bool goes_on = !has_suspects(state_);  // its last iteration may be under way
   const auto newest = findings_.clock.completed_by_any;
   std::map<std::uint32_t, const detect::temporal::Anomaly*> flagged;  // by rank
   for (const detect::temporal::Anomaly& alarm : findings_.temporal->alarms) {
@@ -401,9 +431,10 @@ void Collector::add_temporal() {
         alarm.stream == detect::temporal::kAllStreams)
       continue;
     if (newest && alarm.iteration + 2 * findings_.clock.stride < newest->value()) continue;
-    if (newest && cut_off && alarm.iteration > newest->value()) continue;
+    if (newest && (cut_off || goes_on) && alarm.iteration > newest->value()) continue;
     flagged[view().streams[findings_.sequences.streams[alarm.stream]].rank] = &alarm;
   }
+  if (goes_on && !job::is_few(flagged.size(), view().training_ranks())) return;
   const double weight = kTemporalWeight * rarity(flagged.size(), view().training_ranks());
   for (const auto& [rank, alarm] : flagged) {
     std::string why = fmt::format("temporal: its iteration {} is not what it and its peers print",
@@ -459,6 +490,7 @@ constexpr std::array kClues{
     ClueRow{kFailed, &Collector::add_failures},
     ClueRow{kAnyState & ~in(State::slow), &Collector::add_temporal},
     ClueRow{kAnyState, &Collector::add_windows},
+    ClueRow{kAnyState, &Collector::add_delays},
     ClueRow{kStopped, &Collector::add_order},
     ClueRow{kStopped, &Collector::add_silence},
     ClueRow{in(State::hung), &Collector::add_missing_habits},
