@@ -173,22 +173,24 @@ std::size_t ByteMarks::line_end(std::size_t at) const {
 ByteMarks::Signs ByteMarks::signs(std::size_t from, std::size_t to) const {
   if (from >= to) return {.clocks = false};
   const std::size_t first = from / kByteBlock, last = (to - 1) / kByteBlock;
-  std::uint64_t inside = ~std::uint64_t{0} << from % kByteBlock;
-  std::uint64_t odd = 0, percents = 0, seams = 0;
-  std::size_t seams_at = 0;  // of the last word with such a mark
-  for (std::size_t i = first; i <= last; ++i) {
-    if (i == last) inside &= ~std::uint64_t{0} >> (kByteBlock - 1 - (to - 1) % kByteBlock);
-    odd |= odd_[i] & inside;
-    percents |= percents_[i] & inside;
-    if (const std::uint64_t marked = seams_[i] & inside; marked != 0) {
-      seams = marked;
-      seams_at = i;
-    }
-    inside = ~std::uint64_t{0};
+  const std::uint64_t behind_from = ~std::uint64_t{0} << from % kByteBlock;
+  const std::uint64_t before_to = ~std::uint64_t{0} >> (kByteBlock - 1 - (to - 1) % kByteBlock);
+  const std::uint64_t head = first == last ? behind_from & before_to : behind_from;
+  std::uint64_t odd = odd_[first] & head;
+  std::uint64_t percents = percents_[first] & head;
+  std::uint64_t seams = seams_[first] & head;
+  if (first != last) {
+    odd |= odd_[last] & before_to;
+    percents |= percents_[last] & before_to;
+    seams |= seams_[last] & before_to;
   }
-  const std::size_t last_mark =
-      seams_at * kByteBlock + static_cast<std::size_t>(std::bit_width(seams));  // and one more
-  return {odd == 0, percents != 0, seams != 0 && last_mark > from + kSeamColumn, seams != 0};
+  for (std::size_t i = first + 1; i < last; ++i) {
+    odd |= odd_[i];
+    percents |= percents_[i];
+    seams |= seams_[i];
+  }
+  return {odd == 0, percents != 0, seams != 0 && any_of_bits(seams_, from + kSeamColumn, to),
+          seams != 0};
 }
 
 bool ByteMarks::holds_seams(std::size_t from, std::size_t to) const {

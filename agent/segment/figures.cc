@@ -85,13 +85,20 @@ bool is_shout(std::string_view word) {
   return word.size() > 3 && std::ranges::all_of(word, is_upper);
 }
 
+bool is_in_name(char c) {
+  return is_letter(c) || is_digit(c) || c == '_' || c == '-';
+}
+/// Where such a sign stands before a blank, no word of the same name does.
+bool is_parting(char c) {
+  return c == '|' || c == ',' || c == ':' || c == ';' || c == ' ';
+}
+
 /// Where the name begins whose tail begins at `at`: the word of the tail, and one or two words
 /// before it that are letters alone.
 std::size_t begin_of_name(std::string_view text, std::size_t at) {
   constexpr int kWordsBefore = 2;
-  const auto in_word = [](char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '-'; };
   const auto word_from = [&](std::size_t end, bool paths) {
-    while (end > 0 && (in_word(text[end - 1]) || (paths && (text[end - 1] == '/')))) --end;
+    while (end > 0 && (is_in_name(text[end - 1]) || (paths && (text[end - 1] == '/')))) --end;
     return end;
   };
   std::size_t begin = word_from(at, true);
@@ -235,9 +242,11 @@ std::optional<double> read_figure(std::string_view message, const Figure& figure
     rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
     return parse_figure(rest);
   };
-  // Of another name, if it is only the end of one.
+  // Of another name, if it is only the end of one. Mostly the signs before it show that it is not.
   const auto is_whole = [&](std::size_t at) {
-    return figure.within || begin_of_name(message, at + figure.tail) == at;
+    if (figure.within || at == 0 || message[at - 1] == '|' || message[at - 1] == ',') return true;
+    if (message[at - 1] == ' ' && (at == 1 || is_parting(message[at - 2]))) return true;
+    return begin_of_name(message, at + figure.tail) == at;
   };
   if (figure.last.known)
     if (const auto at = find_near(message, figure.before, figure.last.at)) {

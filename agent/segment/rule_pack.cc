@@ -1,6 +1,7 @@
 #include "agent/segment/rule_pack.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -178,8 +179,14 @@ const LiteralRule* first_of(const std::vector<LiteralRule>& rules, const Asked& 
 
 /// The text behind a phrase, without the signs that lead to a number.
 std::string_view behind(std::string_view message, std::size_t at, std::string_view phrase) {
-  const std::string_view rest = message.substr(at + phrase.size());
-  return rest.substr(std::min(rest.find_first_not_of(" \t:=[(."), rest.size()));
+  static constexpr std::array<bool, 256> kLeads = [] {
+    std::array<bool, 256> leads{};
+    for (const char c : std::string_view(" \t:=[(.")) leads[static_cast<unsigned char>(c)] = true;
+    return leads;
+  }();
+  std::string_view rest = message.substr(at + phrase.size());
+  while (!rest.empty() && kLeads[static_cast<unsigned char>(rest.front())]) rest.remove_prefix(1);
+  return rest;
 }
 
 /// Passes the text behind each occurrence of `after` to `parse` until it returns a value.
@@ -335,15 +342,14 @@ std::vector<std::string> RulePackSet::names() const {
 std::optional<std::size_t> find_near(std::string_view message, std::string_view phrase,
                                      std::size_t hint) {
   constexpr std::size_t kShiftMax = 6;
-  const auto stands = [&](std::size_t at) {
-    return at < message.size() && message.substr(at).starts_with(phrase);
-  };
-  if (stands(hint)) return hint;
-  for (std::size_t shift = 1; shift <= kShiftMax; ++shift) {
-    if (stands(hint + shift)) return hint + shift;
-    if (shift <= hint && stands(hint - shift)) return hint - shift;
-  }
-  return std::nullopt;
+  if (hint < message.size() && message.substr(hint).starts_with(phrase)) return hint;
+  const std::size_t from = hint - std::min(hint, kShiftMax);
+  if (from >= message.size()) return std::nullopt;
+  // The bytes behind let find_phrase compare sixteen places at once.
+  const std::string_view near =
+      message.substr(from, 2 * kShiftMax + phrase.size() + sizeof(ByteVector));
+  const std::size_t at = find_phrase(near, phrase);
+  return at <= 2 * kShiftMax ? std::optional(from + at) : std::nullopt;
 }
 
 std::optional<std::int64_t> read_number(std::string_view message, std::string_view after) {

@@ -1,5 +1,7 @@
 #include "agent/stamps/spoken.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -99,18 +101,42 @@ Announcing how_announced(std::string_view text, std::size_t date) {
   return announced_before(text, date);
 }
 
+constexpr auto kBeginsDate = [](auto byte) {
+  return ((byte >= '0') & (byte <= '9')) | ((byte >= 'A') & (byte <= 'Z'));
+};
+/// No date begins behind such a byte.
+constexpr auto kIsInside = [](auto byte) { return text::kIsHostByte(byte) | (byte == '/'); };
+
+/// The bytes of the kDateMax before `clock` at which a date may begin: bit i stands for `clock` -
+/// 32
+/// + i.
+std::uint32_t date_begins(std::string_view text, std::size_t clock) {
+  constexpr std::size_t kWindow = 32, kStep = sizeof(ByteVector);
+  std::array<char, kWindow + 1> few;
+  const char* window = text.data() + clock - kWindow;
+  if (clock <= kWindow) {
+    few.fill('/');  // none begins before or behind it
+    std::copy_n(text.data(), clock, few.end() - static_cast<std::ptrdiff_t>(clock));
+    window = few.data() + 1;
+  }
+  std::uint64_t begins = 0;
+  for (std::size_t at = 0; at < kWindow; at += kStep) {
+    ByteVector bytes, before;
+    std::memcpy(&bytes, window + at, kStep);
+    std::memcpy(&before, window + at - 1, kStep);
+    begins |= bits_of(ByteVector(kBeginsDate(bytes)) & ~ByteVector(kIsInside(before))) << at;
+  }
+  return static_cast<std::uint32_t>(begins) & ~std::uint32_t{0} << (kWindow - kDateMax);
+}
+
 /// Scans for the announced date of a time of day that begins at `clock`. Most dates are not
 /// announced, which costs less to see than that they are dates.
 Announcing scan_date(std::string_view text, std::size_t clock, RawStamp& stamp) {
-  static constexpr text::CharacterSet kBegins =
-      text::characters("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-  static constexpr text::CharacterSet kInside = text::letters_digits_and("_-./");
-  int tries = 0;
-  for (std::size_t at = clock - 1; at > 0 && clock - at <= kDateMax && tries < kTriesMax; --at) {
-    if (!kBegins[static_cast<unsigned char>(text[at])] ||
-        kInside[static_cast<unsigned char>(text[at - 1])])
-      continue;
-    ++tries;
+  std::uint32_t begins = date_begins(text, clock);
+  for (int tries = 0; begins != 0 && tries < kTriesMax; ++tries) {
+    const auto behind = static_cast<std::size_t>(std::countl_zero(begins));
+    begins &= ~(std::uint32_t{1} << (31 - behind));
+    const std::size_t at = clock - 1 - behind;
     const Announcing how = how_announced(text, at);
     if (how != Announcing::none && scan_dated(text.substr(at), false, stamp)) return how;
   }
