@@ -71,6 +71,8 @@ void SegmentIndex::add_place(LocalTemplateId id, std::uint32_t place) {
 }
 
 void SegmentIndex::add(const wire::Segment& segment, std::span<const wire::ByteRange> where) {
+  // Its line is that of the bar before it, and its bytes are those of the record behind it.
+  if (segment.events.empty()) return;
   const std::uint32_t place = place_of(segment);
   const bool is_long = segment.bytes.to - segment.bytes.from > kSpanBytes;
   for (std::size_t i = 0; i < segment.events.size(); ++i) {

@@ -46,6 +46,19 @@ TEST_CASE("a frozen index answers as before") {
     CHECK(equal(index.spans(LocalTemplateId{id}), before[id]));
 }
 
+TEST_CASE("a segment without events moves no line number") {
+  SegmentIndex index;
+  wire::Segment bar = segment(1, {});  // completed by a bar that shares its line with a record
+  bar.bytes.to = bar.bytes.from;
+  bar.lines = {10, 10};
+  wire::Segment behind = segment(1, {5});
+  add(index, bar);
+  add(index, behind);
+  const std::vector<Span> spans = index.spans(LocalTemplateId{5});
+  REQUIRE(spans.size() == 1);
+  CHECK(spans.front().first_line == behind.lines.first);
+}
+
 TEST_CASE("joined spans cover every segment") {
   SegmentIndex index;
   constexpr std::uint32_t kSegments = 9000;
