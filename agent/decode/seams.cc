@@ -38,7 +38,7 @@ constexpr std::array kDateForms{
     DateForm{"dddd-dd-dd ", "2024-11-26 22:07:06"}, DateForm{"dddd-dd-ddT", "2024-11-26T22:07:06"},
     DateForm{"dddd-dd-dd-", "2024-11-26-22:07:06"}, DateForm{"dddd/dd/dd ", "2024/11/26 22:07:06"},
     DateForm{"dd/dd/dddd ", "11/26/2024 22:07:06"}, DateForm{"aaa bd ", "Nov  6 22:07:06"},
-    DateForm{"adddd ", "I1126 22:07:06"},
+    DateForm{"adddd ", "I1126 22:07:06"},           DateForm{"addd ", "[E602 22:07:06"},
 };
 
 /// Where the stamp begins whose clock begins at `clock`.
@@ -50,7 +50,8 @@ std::size_t stamp_begin(std::string_view text, std::size_t clock) {
       continue;
     const std::size_t begin = clock - size;
     const char first = text[begin];
-    if (form.pattern == "adddd " && std::string_view("IWEF").find(first) == kNoSeam) continue;
+    const bool letter = form.pattern.starts_with("ad");
+    if (letter && std::string_view("IWEF").find(first) == kNoSeam) continue;
     if (form.pattern[1] == 'a' && !text::is_upper(first)) continue;
     return begin;
   }
