@@ -13,7 +13,7 @@ namespace {
 using enum Says;
 
 /// Where two rows fit a word, the upper one counts.
-constexpr std::array<ProgressWord, 110> kWords{{
+constexpr std::array<ProgressWord, 111> kWords{{
     {"step", iteration, false, "global_step: 31"},
     {"iter", iteration, false, "iter 120: loss 2.1"},
     {"iteration", iteration, false, "iteration [ 7]"},
@@ -21,6 +21,7 @@ constexpr std::array<ProgressWord, 110> kWords{{
     {"batch", iteration, false, "Batch [20]"},
     {"minibatch", iteration, false, "minibatch 40 done"},
     {"update", iteration, false, "\"num_updates\": \"30\""},
+    {"round", iteration, false, "[ROUND 94]"},
     {"epoch", epoch, false, "Epoch 199: Train Loss 0.2"},
     {"episode", epoch, false, "episode 12 return 3.5"},
     {"sample", sample, false, "\"samples_count\": 128"},
@@ -371,6 +372,7 @@ class Finder {
       const std::size_t end = digits_end(line_, i);
       i = std::max(end, visit(i, end));
     }
+    outer_of_pair();
     drop_outer();
   }
 
@@ -434,6 +436,8 @@ class Finder {
       out_.bar_kind = kind_of_bar(line_, whole.begin, whole.end);
     }
     if (counter.unit == Unit::epoch) note_epoch(whole);
+    note_pair(whole);
+    last_begin_ = whole.begin;
     last_end_ = whole.end;
     out_.items[out_.size++] = counter;
   }
@@ -471,6 +475,34 @@ class Finder {
     counter.in_epoch = true;
   }
 
+  /// "[169,  1300] loss: 0.2": of two numbers in one bracket the first belongs to the outer
+  /// counter, where a measure follows directly.
+  void outer_of_pair() {
+    if (out_.epoch || out_.size < 2 || !pair_end_) return;
+    Counter& outer = out_.items[pair_at_];
+    Counter& inner = out_.items[pair_at_ + 1];
+    if (outer.sign != Sign::none || inner.sign != Sign::none) return;
+    outer.unit = Unit::epoch;
+    out_.epoch = outer.value;
+    inner.unit = Unit::iteration;
+    inner.in_epoch = true;
+  }
+
+  /// Notes the pair whose second number is `whole`.
+  void note_pair(const Whole& whole) {
+    if (pair_end_ || out_.size == 0 || !last_end_ || at_or_blank(line_, whole.end) != ']') return;
+    const std::string_view gap = line_.substr(*last_end_, whole.begin - *last_end_);
+    const std::size_t open = skip_back(line_, last_begin_, " ");
+    if (!gap.starts_with(',') || gap.find_first_not_of(" ,") != gap.npos || open == 0 ||
+        line_[open - 1] != '[')
+      return;
+    std::size_t word = whole.end + 1;
+    while (is_one_of(at_or_blank(line_, word), " :|-") && word < line_.size()) ++word;
+    if (meaning_of(line_.substr(word, letters_end(line_, word) - word)) != measure) return;
+    pair_at_ = out_.size - 1;
+    pair_end_ = whole.end;
+  }
+
   /// An epoch beside another counter is no counter of its own; one alone is not the outer of two.
   void drop_outer() {
     if (!out_.epoch) return;
@@ -497,7 +529,8 @@ class Finder {
   std::string_view line_;
   Counters& out_;
   std::size_t percent_;  ///< where tqdm's bar begins; npos if there is none
-  std::optional<std::size_t> epoch_end_, last_end_;
+  std::optional<std::size_t> epoch_end_, last_end_, pair_end_;
+  std::size_t last_begin_ = 0, pair_at_ = 0;
 };
 
 }  // namespace
