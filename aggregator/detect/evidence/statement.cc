@@ -187,7 +187,8 @@ bool is_in_name(std::string_view text, std::size_t begin, std::size_t end) {
     while (from > 0 && (is_word(text[from - 1]) || text[from - 1] == '-')) --from;
     if (text.substr(from).starts_with("--")) return true;
   }
-  if (at(end) == '_' || (at(end) == '@' && is_word(at(end + 1)))) return true;
+  if (at(end) == '_') return true;
+  if (at(end) == '@' && (is_word(at(end + 1)) || at(end + 1) == '<')) return true;  // "error@5"
   return (at(end) == '.' || at(end) == '/' || at(end) == '-') && is_letter(at(end + 1));
 }
 
@@ -268,6 +269,22 @@ bool is_setting(std::string_view text, std::size_t begin, std::size_t end) {
 /// `<*> errors`: a count, whose value a template does not keep.
 bool is_counted(std::string_view clause, std::string_view word) {
   return word.ends_with('s') && !word.ends_with("ss") && clause.ends_with("<*> ");
+}
+
+/// `0.41 nan, nan | 0.38`: a cell of a table, which no name makes a measure.
+bool is_cell(std::string_view text, std::size_t begin, std::size_t end) {
+  if (!equals_lower(text.substr(begin, end - begin), "nan")) return false;
+  while (begin > 0 && (text[begin - 1] == ' ' || text[begin - 1] == ',' || text[begin - 1] == '|'))
+    --begin;
+  const std::string_view before = text.substr(0, begin);
+  if (before.empty()) return text.substr(end).find_first_of("0123456789<,|") == 0;
+  constexpr std::string_view kNan = "nan";
+  const bool value = is_digit(before.back()) || before.ends_with("<*>") ||
+                     (before.size() >= kNan.size() &&
+                      equals_lower(before.substr(before.size() - kNan.size()), kNan));
+  if (!value) return false;
+  // "loss <*> nan": the value of a name may be followed by another; a row begins with numbers.
+  return before.find_first_not_of("0123456789.,|-+ <*>naNA") == before.npos;
 }
 
 bool starts_enumeration(std::string_view text) {
@@ -365,7 +382,7 @@ bool is_supposed(std::string_view text, std::size_t begin, std::size_t end) {
 bool is_mention(std::string_view text, std::size_t begin, std::size_t end) {
   while (end < text.size() && is_word(text[end])) ++end;
   return is_in_name(text, begin, end) || is_setting(text, begin, end) ||
-         is_in_list(text, begin, end) || is_supposed(text, begin, end);
+         is_in_list(text, begin, end) || is_cell(text, begin, end) || is_supposed(text, begin, end);
 }
 
 std::optional<Guess> find_guess(std::string_view text) {
@@ -401,6 +418,16 @@ bool is_code(std::string_view text) {
   for (const FormRow& row : kCodeOpenings)
     if (text.starts_with(row.word)) return has_code_form(row, text);
   return is_call(text);
+}
+
+bool is_native_frame(std::string_view text) {
+  const std::size_t at = text.find("@ ");
+  if (at == text.npos) return false;
+  const std::size_t front = text.substr(0, at).find_last_not_of(" \t");
+  if (front != text.npos && text[front] != ':') return false;  // "PC: @", or a logger's prefix
+  std::string_view address = text.substr(at + 1);
+  address.remove_prefix(std::min(address.find_first_not_of(" \t"), address.size()));
+  return address.starts_with("0x") || address.starts_with("<*>") || address.starts_with("(nil)");
 }
 
 std::span<const FormRow> supposing_words() {

@@ -37,6 +37,9 @@ std::optional<Guess> find_guess(std::string_view text);
 /// A line of source code, as tracebacks quote it.
 bool is_code(std::string_view text);
 
+/// A frame of a native stack: `PC: @ 0x7f94a6f26117 (unknown)`.
+bool is_native_frame(std::string_view text);
+
 /// The tables, for their test.
 std::span<const FormRow> supposing_words();
 std::span<const FormRow> denying_words();

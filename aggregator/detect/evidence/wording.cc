@@ -201,6 +201,7 @@ bool is_at_front(std::string_view text, std::size_t at) {
 
 Severity severity_of(std::string_view text, Level level) {
   if (tells_of_command(text)) return Severity::notice;
+  if (is_native_frame(text)) return Severity::none;
   if (level == Level::fatal) return Severity::fatal;
   if (level == Level::unknown && is_code(text)) return Severity::none;
   Severity words = find_exception(text).empty() ? by_words(text) : Severity::fatal;

@@ -97,6 +97,32 @@ TEST_CASE("source code that a traceback quotes is no message") {
   }
 }
 
+TEST_CASE("kind: the name of a measure and a cell of a table are no failure") {
+  for (const std::string_view text :
+       {"rotation error@0.5, 1.0 | recall", "head: error@top5 <*>", "val/failure@<*>: 0.2",
+        "0.41 nan, nan | 0.38", "<*> nan <*>, NaN | <*>", "nan, nan | 0.2"}) {
+    CAPTURE(text);
+    CHECK(heard(text) < Severity::failure);
+  }
+  for (const std::string_view text :
+       {"error @ node-3: the link is down", "loss: nan, grad norm: nan", "step 12 loss nan",
+        "loss is nan"}) {
+    CAPTURE(text);
+    CHECK(heard(text) >= Severity::failure);
+  }
+}
+
+TEST_CASE("kind: a frame of a native stack says nothing, whatever its level") {
+  for (const std::string_view text :
+       {"PC: @     0x7f94a6f26117  (unknown)  raise", "    @     0x55d1c0 abort_handler",
+        "@ <*> (unknown) signal", "PC: @ (nil) (unknown)",
+        "[E <*> logging.cc:<*> PC: @ <*> (unknown)"}) {
+    CAPTURE(text);
+    CHECK(severity_of(text, Level::error) == Severity::none);
+  }
+  CHECK(severity_of("user@host: access denied", Level::error) >= Severity::failure);
+}
+
 TEST_CASE("settings that are printed are no failure") {
   for (const std::string_view text :
        {"  timeout: 1800", "\"overflow\": false,", "nccl_timeout = 600", "skip_on_error ..... None",
