@@ -69,10 +69,19 @@ Millis longest_pause(const Findings& findings) {
   return longest;
 }
 
+/// The program worked on behind its last iteration, until a line tells of a failure of its own.
+bool failed_at_work(const Findings& findings) {
+  for (const FailureEvent& failure : findings.failures.events)
+    if (failure.severity >= Severity::failure)
+      return !findings.hints.events[failure.event].is_echo() &&
+             detect::hang::worked_until(findings.view, failure.first_stream, failure.first_line);
+  return false;
+}
+
 /// The failure was preceded by a wait that no error of its own explains.
 bool began_as_hang(const Findings& findings) {
   const Delay delay = delay_of(findings);
-  if (!delay.first) return false;
+  if (!delay.first || failed_at_work(findings)) return false;
   const Millis pause =
       std::max(kWaitMin, Millis{static_cast<std::int64_t>(3.0 * findings.clock.gap_max_ms)});
   const auto waited = waited_for(findings);
@@ -221,13 +230,28 @@ bool is_sure(const Findings& findings) {
   return stands_still(findings);
 }
 
+/// A program that prints bare numbers, and little else, works: some print each loss so.
+bool prints_figures(const job::JobView& view) {
+  constexpr std::uint64_t kTimes = 50;
+  constexpr std::string_view kOneNumber = "<*>";
+  for (const job::EventView& event : view.events) {
+    if (event.text != kOneNumber) continue;
+    for (const job::Occurrence& at : event.at) {
+      const std::uint64_t lines = view.streams[at.stream].state->last_line;
+      if (at.stats.count >= kTimes && at.stats.count * 2 >= lines) return true;
+    }
+  }
+  return false;
+}
+
 /// Training had begun: iterations were completed, or, where none are printed, several signs of
-/// progress were seen or the training stage had lasted.
+/// progress were seen, the training stage had lasted, or figures were printed.
 bool has_trained(const VerdictInput& input) {
   constexpr Millis kLasting{60'000};
   constexpr std::size_t kSignsMin = 3;  // one sign may belong to the begin of the first iteration
   const job::JobClock& clock = input.findings.clock;
   if (clock.has_iterations() && (!clock.counted || clock.ticks.size() >= kSignsMin)) return true;
+  if (prints_figures(input.findings.view)) return true;
   const auto& failed = input.findings.failures.first_failure;
   return failed &&
          std::ranges::any_of(input.findings.stages.spans, [&](const detect::stage::Span& span) {
@@ -305,6 +329,13 @@ void add_ends(const VerdictInput& input, FactSet& set) {
   set.add(Fact::gone, endings.gone);
 }
 
+/// The logs end with words for a good end: an evaluation that prints nothing stood before them.
+bool closed_late(const Findings& findings) {
+  const auto& end = findings.silence.last_activity;
+  return findings.live == nullptr && findings.endings.said && end &&
+         *end - *findings.endings.said <= findings.silence.deadline;
+}
+
 Facts facts_of(const VerdictInput& input) {
   const Findings& findings = input.findings;
   const bool marked = findings.clock.has_iterations();
@@ -316,7 +347,7 @@ Facts facts_of(const VerdictInput& input) {
   set.add(Fact::unmarked, !marked);
   set.add(Fact::slowed, findings.slowdown.found && !findings.slowdown.by_symptoms);
   set.add(Fact::dragged, findings.slowdown.found && findings.slowdown.by_symptoms);
-  set.add(Fact::overdue, findings.silence.overdue);
+  set.add(Fact::overdue, findings.silence.overdue && !closed_late(findings));
   // A hang that is only suspected is reported for information, with a confidence below one half.
   set.add(Fact::suspected, findings.live != nullptr && !findings.live->confirmed);
   set.add(Fact::vacant, findings.processes.all_left);

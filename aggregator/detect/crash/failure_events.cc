@@ -64,6 +64,13 @@ bool went_on(const job::JobView& view, const job::Occurrence& occurrence,
   return occurrence.stats.first_line + most < completed_line;
 }
 
+/// Without a stamp of its own, a line has the time of its speaker's last stamp, which may be hours
+/// old in a file of several speakers; its place in the file tells more.
+bool is_behind(const job::Occurrence& occurrence, std::uint64_t completed_line) {
+  const bool timed = occurrence.time && occurrence.stats.first_time_exact;
+  return !timed && completed_line > 0 && occurrence.stats.first_line > completed_line;
+}
+
 /// Lines that a program had buffered are printed behind the line that tells of its end.
 bool is_before_buffered(const job::Stream& stream, const job::EventStats& stats,
                         const job::JobClock& clock) {
@@ -171,7 +178,8 @@ std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock&
     if (went_on(view, at, completed[at.stream])) continue;
     if (!clock.has_iterations() && (recurs(view, hint, at) || ended_well_after(view, ends, at)))
       continue;
-    if (after_progress(view, clock, progress[view.streams[at.stream].node], at, hint))
+    if (is_behind(at, completed[at.stream]) ||
+        after_progress(view, clock, progress[view.streams[at.stream].node], at, hint))
       found.occurrences.push_back(i);
     else if (!at.stats.first_time_exact)
       unsure.push_back(i);

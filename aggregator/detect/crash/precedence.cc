@@ -28,10 +28,14 @@ std::uint64_t lines_between(const FailureEvent& a, const FailureEvent& b) {
   return std::max(a.first_line, b.first_line) - std::min(a.first_line, b.first_line);
 }
 
-/// `inner` is the code that the wrapper carries: it stands in the same message.
+/// `inner` is what the wrapper carries: the exception that begins on its next line, or a code in
+/// the same message.
 bool is_carried(const job::JobView& view, const std::vector<EventHint>& hints,
                 const FailureEvent& inner, const FailureEvent& wrapper) {
   const EventHint& hint = hints[inner.event];
+  if (inner.severity == Severity::fatal && !hint.by_words && !hint.general && !hint.in_pool &&
+      log_of(view, inner) == log_of(view, wrapper) && inner.first_line == wrapper.first_line + 1)
+    return true;
   return hint.coded && !hint.general && !hint.in_pool &&
          log_of(view, inner) == log_of(view, wrapper) && lines_between(inner, wrapper) <= kBlock;
 }

@@ -11,6 +11,7 @@
 #include "aggregator/job/job_state.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "common/base/earliest.h"
 
 namespace l4::detect::ending {
 namespace {
@@ -62,6 +63,8 @@ void add_sign(const job::JobView& view, const job::JobClock& clock, std::uint32_
   sign.severity = ending == Ending::gone ? Severity::failure : Severity::notice;
   for (std::uint32_t i = 0; i < event.at.size(); ++i) {
     if (!is_at_end(view, clock, event.at[i])) continue;
+    const auto& last = event.at[i].stats.last_time;
+    if (last && (ending == Ending::kept || ending == Ending::well)) keep_latest(found.said, *last);
     if (sign.occurrences.empty()) {
       sign.first_stream = event.at[i].stream;
       sign.first_line = event.at[i].stats.first_line;

@@ -6,9 +6,11 @@
 // its last lines. Pure.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "aggregator/detect/evidence/failure_event.h"
+#include "common/base/time.h"
 
 namespace l4::job {
 struct JobClock;
@@ -18,14 +20,15 @@ struct JobView;
 namespace l4::detect::ending {
 
 struct Endings {
-  bool well = false;      ///< a launcher, a batch system or a tracker says that it ended well
-  bool badly = false;     ///< the same, with an error
-  bool kept = false;      ///< the result was saved, or totals of the run were printed
-  bool left = false;      ///< the writer has ended, nobody says how
-  bool gone = false;      ///< somebody cleans up behind a process
-  bool followed = false;  ///< another run stands behind this one in the same file
-  bool complete = false;  ///< the counters have reached their totals
-  bool short_of = false;  ///< a counter has not reached its total
+  bool well = false;           ///< a launcher, a batch system or a tracker says that it ended well
+  bool badly = false;          ///< the same, with an error
+  bool kept = false;           ///< the result was saved, or totals of the run were printed
+  bool left = false;           ///< the writer has ended, nobody says how
+  bool gone = false;           ///< somebody cleans up behind a process
+  bool followed = false;       ///< another run stands behind this one in the same file
+  bool complete = false;       ///< the counters have reached their totals
+  bool short_of = false;       ///< a counter has not reached its total
+  std::optional<TimeMs> said;  ///< time of the newest words for a good end
   /// The events that show the end, in the order of lines: a failure if something went away.
   std::vector<FailureEvent> signs;
 

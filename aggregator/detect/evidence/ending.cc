@@ -28,8 +28,7 @@ constexpr auto kForms = std::to_array<EndingForm>({
     {Ending::well, "^subject: job *done$", "Subject: Job 4711: <train> in cluster <hpc> Done"},
     {Ending::well, "{jobstate|state|status|result}{=|: |:}{completed|succeeded|success}",
      "State: COMPLETED (exit code 0)"},
-    {Ending::well, "training {success|succeeded}",
-     "2025-03-04 09:12:36,123 sagemaker-training-toolkit INFO Reporting training SUCCESS"},
+    {Ending::well, "training {success|succeeded}", "toolkit INFO Reporting training SUCCESS"},
     {Ending::well,
      "{job|jobs|pytorchjob|rayjob|run|training|program|script|process|processes|worker|workers|"
      "task|tasks|pod|pods|experiment|trial|launcher|command|execution|agent|group}*"
@@ -75,6 +74,8 @@ constexpr auto kForms = std::to_array<EndingForm>({
      "^{training|pretraining|fine-tuning|trainer} {took|time|duration|finished|complete|done|ended|"
      "over|is done|is over|is complete|has finished}",
      "Training took 01:45:11.12"},
+    {Ending::kept, "^{*|=|-|#}*{ |*|=|-|#}{end|end of} {training|evaluation|testing}",
+     "*****End evaluation kitti_models/second(default)*****"},
     {Ending::kept, "^training * {finished|completed|done}$", "training AGCN finished"},
 });
 
@@ -158,9 +159,12 @@ bool only_speaks_of(std::string_view text) {
   return holds_any(text, kWords);
 }
 
-/// The message of a logger begins here: "LOGS    - Training took ..", "[main] Total ..".
+/// The message of a logger begins here: "LOGS    - Training took ..", "[main] Total ..", "INFO ..".
 bool is_behind_front(std::string_view text, std::size_t at) {
-  return at >= 2 && is_blank(text[at - 1]) && (text[at - 2] == '-' || text[at - 2] == ']');
+  if (at < 2 || !is_blank(text[at - 1])) return false;
+  if (text[at - 2] == '-' || text[at - 2] == ']') return true;
+  const std::string_view front = text.substr(0, text.find_last_not_of(" \t", at - 1) + 1);
+  return !front.empty() && front.size() < at && std::ranges::all_of(front, is_upper);
 }
 
 /// The first of the forms that stands anywhere in the text.

@@ -10,6 +10,9 @@
 namespace l4::detect::hang {
 namespace {
 
+constexpr std::uint64_t kLinesMin = 100;  // behind the last iteration, of a program that works
+constexpr std::size_t kKindsMin = 8;
+
 /// The begin of a checkpoint or an evaluation is progress, although no iteration completes
 /// meanwhile.
 std::optional<TimeMs> newest_pause(const job::JobView& view) {
@@ -27,8 +30,6 @@ std::optional<TimeMs> newest_pause(const job::JobView& view) {
 
 bool goes_on(const job::JobView& view, const job::JobClock& clock) {
   constexpr std::size_t kTicksMin = 8;
-  constexpr std::uint64_t kLinesMin = 100;
-  constexpr std::size_t kKindsMin = 8;
   if (!clock.has_iterations()) return false;
   if (clock.ticks.size() < kTicksMin) return true;
   const auto completed = job::completed_lines(view);
@@ -43,6 +44,19 @@ bool goes_on(const job::JobView& view, const job::JobClock& clock) {
   const auto kinds = std::ranges::count_if(view.events, [&](const job::EventView& event) {
     return std::ranges::any_of(event.at, [&](const job::Occurrence& at) {
       return behind(at.stream, at.stats.last_line) > 0;
+    });
+  });
+  return static_cast<std::size_t>(kinds) >= kKindsMin;
+}
+
+bool worked_until(const job::JobView& view, std::uint32_t stream, std::uint64_t line) {
+  const job::Log log = view.streams[stream].log();
+  const std::uint64_t completed = job::completed_lines(view).at(log);
+  if (completed == 0 || line < completed + kLinesMin) return false;
+  const auto kinds = std::ranges::count_if(view.events, [&](const job::EventView& event) {
+    return std::ranges::any_of(event.at, [&](const job::Occurrence& at) {
+      return at.stats.last_line > completed && at.stats.first_line < line &&
+             view.streams[at.stream].log() == log;
     });
   });
   return static_cast<std::size_t>(kinds) >= kKindsMin;

@@ -61,6 +61,46 @@ TEST_CASE("verdict: an iteration that is printed is training") {
   for (const int iterations : {1, 2, 20}) CHECK(state_after(iterations, false) == State::crashed);
 }
 
+TEST_CASE("verdict: kind 'bare numbers': a program that prints little else has trained") {
+  for (const int numbers : {30, 49, 50, 400}) {
+    MadeJob job(1);
+    job.say(0, {"reading the settings"});
+    for (int i = 0; i < numbers; ++i) job.say(0, {"<*>"});
+    job.say(0, {"Traceback (most recent call last): RuntimeError: bad", Level::fatal});
+    CHECK((diagnose(job.state(), {}, {}).report.verdict.state == State::crashed) ==
+          (numbers >= 50));
+  }
+}
+
+TEST_CASE("verdict: kind 'failed at work': who evaluates for long before it fails did not hang") {
+  for (const bool works : {true, false}) {
+    MadeJob job(1);
+    for (int k = 1; k <= 20; ++k) job.iterate(0, k, k * 1000);
+    std::string text = "found";
+    for (int i = 0; i < 180; ++i) {
+      if (works) text = i % 12 == 0 ? "found" : text + " this";
+      job.say(0, {text}, 25'000 + i * 2'000);
+    }
+    job.say(0, {"FileNotFoundError: pool/index is missing", Level::error}, 400'000);
+    const State state = diagnose(job.state(), {}, {}).report.verdict.state;
+    CHECK(state == (works ? State::crashed : State::hung));
+  }
+}
+
+TEST_CASE("verdict: kind 'closed late': words for a good end behind a silent evaluation") {
+  for (const char* text : {"======== End of evaluation of net/a ========", "Training took 3:12:05",
+                           "Final model saved to out/final"})
+    for (const bool last : {true, false}) {
+      CAPTURE(text);
+      MadeJob job(1);
+      for (int k = 1; k <= 20; ++k) job.iterate(0, k, k * 1000);
+      job.say(0, {text, Level::unknown}, 4'000'000);
+      if (!last) job.say(0, {"a line much later"}, 8'000'000);
+      const State state = diagnose(job.state(), {}, {}).report.verdict.state;
+      CHECK((state == State::finished) == last);
+    }
+}
+
 TEST_CASE("verdict: what the library knows as harmless ends no job, however it sounds") {
   const std::string text = "INFO: probe of an optional part failed: Traceback: fatal";
   for (const bool known : {true, false}) {

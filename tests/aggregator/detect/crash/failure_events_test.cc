@@ -287,6 +287,26 @@ TEST_CASE("a line between two stamps is no proof that it was said early") {
   CHECK(find(stamped).texts == std::vector<std::string>{kReset.text});
 }
 
+TEST_CASE(
+    "kind: an untimed error behind the last iteration of its file, by another speaker of it") {
+  for (const char* text : {"AssertionError", "KeyError: 'image'", "OSError: the disk is full"})
+    for (const bool behind : {true, false}) {
+      CAPTURE(text);
+      MadeJob job(1, 2);
+      job.source_of(0).path = job.source_of(1).path = "all.log";
+      job.say(1, {"ready"}, 100);
+      for (int k = 1; k <= 30; ++k) {
+        wire::Segment& step = job.iterate(0, k, k * 1000);
+        step.lines = {static_cast<std::uint64_t>(k) + 10, static_cast<std::uint64_t>(k) + 10};
+      }
+      wire::Segment& error = job.say(1, {text, Level::error}, 100);  // of its last stamp
+      error.events[0].first_time.reset();
+      error.lines = {behind ? 41u : 2u, behind ? 41u : 2u};
+      error.events[0].first_line = error.lines.first;
+      CHECK((find(job).texts == std::vector<std::string>{text}) == behind);
+    }
+}
+
 /// Moves the line of a segment to another place in its file.
 void put(wire::Segment& segment, std::uint64_t line) {
   segment.lines = {line, line};

@@ -70,6 +70,21 @@ TEST_CASE("a line that no entry knows explains only what comes after it") {
   CHECK(followers(behind).empty());
 }
 
+TEST_CASE("kind: a wrapper leads over nothing that begins on its next line") {
+  for (const char* text : {"ValueError: the shapes differ",
+                           "torch.OutOfMemoryError: no memory left", "KeyError: 'step'"}) {
+    CAPTURE(text);
+    MadeJob job = trained(), apart = trained();
+    job.say(1, kSignal, 30'500);
+    job.say(1, {text, Level::error}, 30'500);
+    apart.say(1, kSignal, 30'500);
+    apart.say(1, {"an ordinary line"}, 30'500);
+    apart.say(1, {text, Level::error}, 30'500);
+    CHECK(followers(job) == std::vector<std::string>{kSignal.text});
+    CHECK(followers(apart).empty());
+  }
+}
+
 TEST_CASE("without times the lines of one file are near each other, up to some distance") {
   MadeJob near = trained(), far = trained();
   near.say(1, kUnknown);

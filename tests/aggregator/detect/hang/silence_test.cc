@@ -161,5 +161,18 @@ TEST_CASE("kind: an excerpt with a few iterations tells no pace") {
   }
 }
 
+TEST_CASE("kind: a writer that worked on behind its last iteration did so up to some line") {
+  for (const bool works : {true, false}) {
+    MadeJob job(1);
+    job.iterate_all(1, 30);
+    for (int i = 0; i < 150; ++i) job.say(0, {words(works ? i % 12 : 0)}, 40'000 + i * 1000);
+    const job::JobView view = job.view();
+    const std::uint64_t last = view.streams[0].state->last_line;
+    CHECK(worked_until(view, 0, last) == works);
+    CHECK_FALSE(worked_until(view, 0, last - 100));
+    CHECK_FALSE(worked_until(view, 0, 1));
+  }
+}
+
 }  // namespace
 }  // namespace l4::detect::hang
