@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "aggregator/scores/matrix.h"
 #include "aggregator/scoring/live_job.h"
 
 namespace {
@@ -107,5 +108,21 @@ void diagnosis_of_a_job(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(made.job.diagnose(made.now(), made.now(), nullptr));
 }
 BENCHMARK(diagnosis_of_a_job)->Arg(10)->Arg(100)->Arg(2000)->Unit(benchmark::kMillisecond);
+
+/// A matrix of nodes, ranks or phases, as GET .../scores computes it.
+void scores_of_a_job(benchmark::State& state) {
+  Job& made = job_of(state.range(0));
+  scores::Query query;
+  query.what = static_cast<scores::What>(state.range(1));
+  query.width = static_cast<std::size_t>(state.range(2));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(scores::score_matrix(made.job.state(), query));
+}
+BENCHMARK(scores_of_a_job)
+    ->Args({2000, 0, 120})
+    ->Args({2000, 0, 1000})
+    ->Args({2000, 1, 120})
+    ->Args({2000, 2, 120})
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -76,13 +76,16 @@ ALLOWED = {
                          "aggregator/store"],
     "aggregator/pool": COMMON + ["aggregator/job", "aggregator/store", "aggregator/diagnose",
                                  "aggregator/serve"],
+    "aggregator/scores": ["common/base", "common/wire", "aggregator/job", "aggregator/vectors",
+                          "aggregator/detect/spatial"],
     "aggregator/scoring": COMMON + [
         "aggregator/job", "aggregator/receive", "aggregator/faults", "aggregator/store",
         "aggregator/diagnose", "aggregator/detect/hang", "aggregator/serve", "aggregator/watch",
         "aggregator/alert", "aggregator/pool"],
     "aggregator/rows": COMMON + [
         "aggregator/alert", "aggregator/job", "aggregator/receive", "aggregator/faults",
-        "aggregator/store", "aggregator/diagnose", "aggregator/serve", "aggregator/scoring"],
+        "aggregator/store", "aggregator/diagnose", "aggregator/serve", "aggregator/scores",
+        "aggregator/scoring"],
     "aggregator/fetch": COMMON + ["aggregator/job", "aggregator/receive", "aggregator/serve",
                                   "aggregator/scoring"],
     "aggregator/confirm": COMMON + [
@@ -99,9 +102,9 @@ ALLOWED = {
         "aggregator/intake"],
     "aggregator/api": COMMON + [
         "aggregator/alert", "aggregator/faults", "aggregator/store", "aggregator/serve",
-        "aggregator/http", "aggregator/pool", "aggregator/scoring", "aggregator/rows",
-        "aggregator/fetch", "aggregator/confirm", "aggregator/past", "aggregator/live",
-        "common/metrics"],
+        "aggregator/http", "aggregator/pool", "aggregator/scores", "aggregator/scoring",
+        "aggregator/rows", "aggregator/fetch", "aggregator/confirm", "aggregator/past",
+        "aggregator/live", "common/metrics"],
     "aggregator": COMMON + [
         "aggregator/alert", "aggregator/faults", "aggregator/serve", "aggregator/http",
         "aggregator/live", "aggregator/api", "common/http", "common/wire/zmq"],

@@ -12,6 +12,7 @@
 #include "aggregator/api/job_api.h"
 #include "aggregator/api/lines_api.h"
 #include "aggregator/api/pool_api.h"
+#include "aggregator/api/score_api.h"
 #include "aggregator/api/snapshot_api.h"
 #include "aggregator/api/status_api.h"
 #include "aggregator/serve/utf8.h"
@@ -36,6 +37,11 @@ constexpr std::array kLines{
     ParameterRow{"template", Value::own}, ParameterRow{"node", Value::own},
     ParameterRow{"rank", Value::own},     ParameterRow{"around", Value::own},
     ParameterRow{"context", Value::own},  ParameterRow{"limit", Value::own},
+};
+constexpr std::array kScores{
+    ParameterRow{"what", Value::own},   ParameterRow{"from", Value::text},
+    ParameterRow{"to", Value::text},    ParameterRow{"width", Value::count},
+    ParameterRow{"rows", Value::count},
 };
 constexpr std::array kIncidents{
     ParameterRow{"job", Value::text},
@@ -73,6 +79,9 @@ constexpr std::array kRoutes{
     RouteRow{"iterations", "GET", "/api/v1/jobs/{id}/iterations",
              "iterations of a job that stand out", Access::read, Sharing::shared, kPage,
              list_iterations},
+    RouteRow{"scores", "GET", "/api/v1/jobs/{id}/scores",
+             "how far nodes, ranks or phases are from what is usual", Access::read, Sharing::shared,
+             kScores, show_scores},
     RouteRow{"lines", "GET", "/api/v1/jobs/{id}/lines", "raw lines, read on the nodes",
              Access::read, Sharing::single, kLines, list_lines},
     RouteRow{"agents", "GET", "/api/v1/agents", "agents and how they are connected", Access::read,

@@ -7,6 +7,7 @@ The sample's logs are played to a real aggregator that asks for tokens. Every GE
 document is asked for and must be answered in its form; then `l4 incidents` and `l4 show` are used
 as a person would.
 """
+import base64
 import contextlib
 import json
 import pathlib
@@ -205,6 +206,39 @@ def check_contents(expect, asker, report):
     expect.equal(asker.json("/api/v1/jobs?after=sample"), {"jobs": [], "next": None}, "all seen")
 
 
+def worst_of(row):
+    known = [score for score in base64.b64decode(row["cells"]) if score != 255]
+    return (max(known, default=0), sum(known))
+
+
+def check_scores(expect, asker):
+    """Matrices of scores: worst rows first, columns folded by maximum, rows and bounds as asked."""
+    path = "/api/v1/jobs/sample/scores?what="
+    for what, rows in (("nodes", len(programs.NODES)), ("ranks", 8)):
+        whole = asker.json(path + what)
+        expect.equal((len(whole["rows"]), whole["left_out"]), (rows, 0), f"{what}: all rows")
+        expect.that(all(len(base64.b64decode(row["cells"])) == len(whole["columns"])
+                        for row in whole["rows"]), f"{what}: a byte a column")
+        worst = [worst_of(row) for row in whole["rows"]]
+        expect.equal(worst, sorted(worst, reverse=True), f"{what}: worst first")
+        few = asker.json(f"{path}{what}&width=4&rows=2")
+        expect.that(len(few["columns"]) <= 4 and few["left_out"] == rows - 2,
+                    f"{what}: folded", few)
+    ranks = asker.json(path + "ranks")
+    expect.that(sum(base64.b64decode(row["cells"]).count(255) for row in ranks["rows"])
+                < 0.5 * len(ranks["columns"]) * len(ranks["rows"]), "durations are known")
+    folded = asker.json(path + "ranks&width=1")
+    expect.equal([worst_of(row)[0] for row in folded["rows"]],
+                 [worst_of(row)[0] for row in ranks["rows"]], "folding keeps the largest score")
+    first, last = ranks["columns"][1], ranks["columns"][3]
+    part = asker.json(f"{path}ranks&from={first}&to={last}")
+    expect.equal(part["columns"], ranks["columns"][1:4], "from and to")
+    for query in ("what=rank", "what=ranks&from=soon", "what=nodes&to=soon",
+                  "what=ranks&width=0", "what=ranks&rows=1001", "what=ranks&wdth=3"):
+        expect.equal(asker.ask(f"/api/v1/jobs/sample/scores?{query}")[0], 400, f"scores?{query}")
+    expect.equal(asker.ask("/api/v1/jobs/nobody/scores?what=ranks")[0], 404, "scores of no job")
+
+
 def check_commands(expect, l4, port, token, folder, incident):
     """`l4 incidents` and `l4 show`."""
     secret = folder / "token"
@@ -297,6 +331,7 @@ def check(expect, l4, build, folder):
             put_run(expect, server.http, operate)
             check_document(expect, asker, incidents[0]["id"], report["faults"][0]["id"])
             check_contents(expect, asker, report)
+            check_scores(expect, asker)
             check_commands(expect, l4, server.http, read, folder, incidents[0]["id"])
         check_tokens_file(expect, l4, folder, server.http, read)
         expect.equal(server.end(signal.SIGTERM)[0], 0, "exit")

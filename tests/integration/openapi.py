@@ -35,7 +35,8 @@ METHODS = ("get", "post", "delete")
 VALUES = {"after": None, "at": None, "before": None, "template": None, "job": "sample",
           "kind": "none", "node": "node-02", "rank": "4", "around": "2026-11-20T15:54:42Z",
           "context": "1", "limit": "3", "count": "2", "open": "true", "confirmed": "true",
-          "whole": "true", "format": "toml"}
+          "whole": "true", "format": "toml", "what": "nodes", "from": None, "to": None,
+          "width": "30", "rows": "2"}
 
 
 class Curl:

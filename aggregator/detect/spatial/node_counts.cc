@@ -83,6 +83,7 @@ NodeCounts::NodeCounts(const job::JobView& view, const Period& period)
     rows_.push_back({period.timed ? &node.by_time : &node.by_iteration,
                      &view.numbers.at(stream.agent), stream.node});
   }
+  std::ranges::stable_sort(rows_, {}, &Row::node);
   find_first_windows();
 }
 
@@ -233,6 +234,53 @@ SpatialInput NodeCounts::input(std::int64_t width) const {
   input.own_least = history.least();
   input.own_most = std::move(history.most);
   return input;
+}
+
+namespace {
+
+/// Adds `count`, spread evenly over `span`, to the columns that it reaches.
+void spread(vectors::Span span, double count, std::span<const std::int64_t> bounds,
+            Eigen::Ref<Eigen::RowVectorXf, 0, Eigen::InnerStride<>> row) {
+  const auto after = std::ranges::upper_bound(bounds, span.first);
+  auto column = after == bounds.begin() ? std::ptrdiff_t{0} : after - bounds.begin() - 1;
+  const auto length = static_cast<double>(span.end - span.first);
+  for (; column < row.size(); ++column) {
+    const auto at = static_cast<std::size_t>(column);
+    const std::int64_t from = std::max(span.first, bounds[at]);
+    const std::int64_t to = std::min(span.end, bounds[at + 1]);
+    if (bounds[at] >= span.end) break;
+    if (to > from)
+      row[column] += static_cast<float>(count * static_cast<double>(to - from) / length);
+  }
+}
+
+}  // namespace
+
+void NodeCounts::columns_of(std::uint32_t node, std::span<const std::int64_t> bounds,
+                            NodeColumns& to) const {
+  to.events.clear();
+  to.begin = std::numeric_limits<std::int64_t>::max();
+  const auto columns = static_cast<Index>(bounds.size()) - 1;
+  std::vector<Index> slots(view_.events.size(), -1);
+  for (const Row& row : std::ranges::equal_range(rows_, node, {}, &Row::node))
+    row.windows->visit([&](vectors::Span span, std::span<const vectors::Cell> cells) {
+      to.begin = std::min(to.begin, span.first);
+      if (span.first >= bounds.back() || span.end <= bounds.front()) return;
+      for (const vectors::Cell& cell : cells) {
+        if (cell.event >= row.numbers->size()) continue;
+        const std::uint32_t event = (*row.numbers)[cell.event];
+        if (event == job::kNoEvent) continue;
+        Index& slot = slots[event];
+        if (slot < 0) {
+          slot = static_cast<Index>(to.events.size());
+          to.events.push_back(event);
+          if (to.counts.rows() <= slot || to.counts.cols() != columns)
+            to.counts.conservativeResize(2 * slot + 16, columns);
+          to.counts.row(slot).setZero();
+        }
+        spread(span, static_cast<double>(cell.count), bounds, to.counts.row(slot));
+      }
+    });
 }
 
 SpatialInput NodeCounts::late(std::int64_t from) const {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,13 @@ struct Period {
 /// Empty where no window is known.
 std::optional<Period> period_of(const job::JobView& view, const job::JobClock& clock);
 
+/// Counts of one node in columns of a job's life: cell (slot, column) is of event `events[slot]`.
+struct NodeColumns {
+  std::vector<std::uint32_t> events;  ///< indices into JobView::events
+  Eigen::MatrixXf counts;
+  std::int64_t begin = 0;  ///< first window of the node; INT64_MAX if it has none
+};
+
 /// The vectors of every node of the view, with the agent that numbers their events.
 class NodeCounts {
  public:
@@ -44,6 +52,9 @@ class NodeCounts {
   SpatialInput input(std::int64_t width) const;
   /// Events whose first window lies at or behind `from` on every node, with their counts since.
   SpatialInput late(std::int64_t from) const;
+  /// Fills `to`. Column c takes the base windows [bounds[c], bounds[c + 1]), bounds ascending; a
+  /// window that was joined counts evenly over its length.
+  void columns_of(std::uint32_t node, std::span<const std::int64_t> bounds, NodeColumns& to) const;
   /// By event: the first window of any node; INT64_MIN if it came before all windows.
   const std::vector<std::int64_t>& first_windows() const { return first_; }
 
@@ -59,7 +70,7 @@ class NodeCounts {
 
   const job::JobView& view_;
   Period period_;
-  std::vector<Row> rows_;
+  std::vector<Row> rows_;  // by node
   std::vector<std::int64_t> first_;
 };
 

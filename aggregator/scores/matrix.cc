@@ -1,0 +1,48 @@
+#include "aggregator/scores/matrix.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "aggregator/job/attempts.h"
+#include "aggregator/job/clock.h"
+#include "aggregator/job/view.h"
+#include "aggregator/scores/kinds.h"
+
+namespace l4::scores {
+
+double step_of(What what) {
+  return what == What::nodes ? 0.25 : 0.02;
+}
+
+Score score_of(double value, What what) {
+  if (std::isnan(value)) return kUnknown;
+  const double steps = std::round(std::max(value, 0.0) / step_of(what));
+  return static_cast<Score>(std::min(steps, double{kLargest}));
+}
+
+Result<std::int64_t> iteration_in(const std::string& text, const char* name,
+                                  std::int64_t otherwise) {
+  if (text.empty()) return otherwise;
+  std::int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, failed] = std::from_chars(text.data(), end, number);
+  if (failed != std::errc{} || at != end || number < 0)
+    return std::unexpected(Error{name, "must be an iteration, which these columns are of"});
+  return number;
+}
+
+Result<Matrix> score_matrix(const job::JobState& state, const Query& query) {
+  const job::Attempts attempts(state);
+  const job::JobView view = job::make_view(attempts, attempts.numbers().back(), false);
+  const job::JobClock clock = job::make_clock(view);
+  Matrix matrix;
+  matrix.what = query.what;
+  matrix.attempt = view.attempt;
+  const auto scored = query.what == What::nodes ? score_nodes(view, clock, query, matrix)
+                                                : score_ranks(view, clock, query, matrix);
+  if (!scored) return std::unexpected(scored.error());
+  return matrix;
+}
+
+}  // namespace l4::scores
