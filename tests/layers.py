@@ -79,8 +79,9 @@ ALLOWED = {
     "aggregator/scores": ["common/base", "common/wire", "aggregator/job", "aggregator/vectors",
                           "aggregator/detect/spatial"],
     "aggregator/scoring": COMMON + [
-        "aggregator/job", "aggregator/receive", "aggregator/faults", "aggregator/store",
-        "aggregator/diagnose", "aggregator/detect/hang", "aggregator/serve", "aggregator/watch",
+        "common/saved", "aggregator/job", "aggregator/vectors", "aggregator/receive",
+        "aggregator/faults", "aggregator/store", "aggregator/diagnose", "aggregator/detect/hang",
+        "aggregator/detect/spatial", "aggregator/serve", "aggregator/watch",
         "aggregator/alert", "aggregator/pool"],
     "aggregator/rows": COMMON + [
         "aggregator/alert", "aggregator/job", "aggregator/receive", "aggregator/faults",

@@ -10,9 +10,9 @@
 namespace l4::alert {
 
 std::string_view name(Kind kind) {
-  static constexpr std::array<std::string_view, 12> kNames{
-      "opened", "changed",    "resolved", "blind",      "sighted", "name_twice",
-      "storm",  "storm_over", "degraded", "well_again", "test",    "test_over"};
+  static constexpr std::array<std::string_view, 14> kNames{
+      "opened",     "changed",  "resolved",   "blind",   "sighted",     "name_twice", "storm",
+      "storm_over", "degraded", "well_again", "noticed", "notice_over", "test",       "test_over"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
@@ -24,6 +24,7 @@ std::string_view name(Severity severity) {
 Severity severity(const Alert& alert) {
   if (alert.kind == Kind::blind || alert.kind == Kind::sighted || alert.kind == Kind::name_twice)
     return Severity::warning;
+  if (alert.kind == Kind::noticed || alert.kind == Kind::notice_over) return Severity::info;
   if (alert.kind == Kind::degraded || alert.kind == Kind::well_again) return Severity::critical;
   switch (alert.state) {
     case State::crashed:
@@ -44,11 +45,12 @@ Severity severity(const Alert& alert) {
 bool is_over(const Alert& alert) {
   return alert.kind == Kind::resolved || alert.kind == Kind::sighted ||
          alert.kind == Kind::storm_over || alert.kind == Kind::well_again ||
-         alert.kind == Kind::test_over;
+         alert.kind == Kind::notice_over || alert.kind == Kind::test_over;
 }
 
 std::string key(const Alert& alert) {
   if (!alert.incident.empty()) return alert.incident;
+  if (!alert.notice.empty()) return alert.notice;
   if (alert.kind == Kind::blind || alert.kind == Kind::sighted) return "blind";
   if (alert.kind == Kind::degraded || alert.kind == Kind::well_again) return "degraded";
   if (alert.kind == Kind::test || alert.kind == Kind::test_over) return "test";
@@ -58,7 +60,8 @@ std::string key(const Alert& alert) {
 std::string to_line(const Alert& alert) {
   std::string line = fmt::format("alert {}", name(alert.kind));
   if (!alert.job.empty())
-    line += fmt::format(": job {} attempt {}: {}", alert.job, alert.attempt, name(alert.state));
+    line += fmt::format(": job {} attempt {}: {}", alert.job, alert.attempt,
+                        alert.notice.empty() ? name(alert.state) : "notice");
   if (!alert.summary.empty()) line += ": " + alert.summary;
   if (!alert.nodes.empty() && alert.kind != Kind::resolved) line += "; first " + alert.nodes[0];
   if (!alert.incident.empty()) line += " (incident " + alert.incident + ")";
@@ -74,6 +77,7 @@ std::string to_json(const Alert& alert, const Origin& from) {
     text.empty() ? json.raw("null") : json.value(text);
   };
   text_or_null("incident", alert.incident);
+  if (!alert.notice.empty()) json.member("notice", alert.notice);
   text_or_null("job", alert.job);
   json.member("attempt", alert.attempt).member("state", name(alert.state));
   json.member("confidence", alert.confidence).member("since", alert.since);

@@ -17,18 +17,20 @@
 namespace l4::alert {
 
 enum class Kind : std::uint8_t {
-  opened,      ///< an incident, or the same one again after it was resolved
-  changed,     ///< another state, or another first node
-  resolved,    ///< the job goes on, or ended well
-  blind,       ///< the aggregator hears too few agents to judge nodes
-  sighted,     ///< the end of `blind`
-  name_twice,  ///< two addresses use the name of one node
-  storm,       ///< many incidents at once, in one alert
-  storm_over,  ///< all incidents of a storm are resolved
-  degraded,    ///< the aggregator cannot do its work: journal, database or a thread
-  well_again,  ///< the end of `degraded`
-  test,        ///< nothing has failed: a person tries the sinks
-  test_over,   ///< the end of `test`, for sinks that keep alerts open until then
+  opened,       ///< an incident, or the same one again after it was resolved
+  changed,      ///< another state, or another first node
+  resolved,     ///< the job goes on, or ended well
+  blind,        ///< the aggregator hears too few agents to judge nodes
+  sighted,      ///< the end of `blind`
+  name_twice,   ///< two addresses use the name of one node
+  storm,        ///< many incidents at once, in one alert
+  storm_over,   ///< all incidents of a storm are resolved
+  degraded,     ///< the aggregator cannot do its work: journal, database or a thread
+  well_again,   ///< the end of `degraded`
+  noticed,      ///< something differs that harms nothing; only sinks get it that ask for notices
+  notice_over,  ///< the end of `noticed`
+  test,         ///< nothing has failed: a person tries the sinks
+  test_over,    ///< the end of `test`, for sinks that keep alerts open until then
 };
 std::string_view name(Kind kind);
 
@@ -43,6 +45,7 @@ struct Alert {
   Kind kind = Kind::opened;
   TimeMs at{};
   std::string incident, job;  ///< empty if the alert is about no job
+  std::string notice;         ///< id of a notice; empty if it is about none
   std::int32_t attempt = 0;
   State state = State::unknown;
   double confidence = 0;
@@ -67,7 +70,8 @@ struct Origin {
 Severity severity(const Alert& alert);
 /// True if the alert ends the open alert with the same key.
 bool is_over(const Alert& alert);
-/// The same for all alerts of one incident or condition: the incident's id, or the condition.
+/// The same for all alerts of one incident or condition: the incident's or the notice's id, or the
+/// condition.
 std::string key(const Alert& alert);
 
 /// One line, safe on a terminal.

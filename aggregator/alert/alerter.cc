@@ -190,6 +190,10 @@ Result<void> Alerter::send(const Alert& alert, const store::Incident* incident) 
   const MutexLock lock(impl.mutex);
   const Alert judged = impl.as_sent(alert);
   const Silence* silence = impl.silence_of(judged, now);
+  if (!impl.is_asked_for(judged)) {
+    impl.note_open(alert, false, now);
+    return {};
+  }
   impl.hooks.log(silence == nullptr ? to_line(alert)
                                     : fmt::format("silenced until {}: {}",
                                                   to_rfc3339(silence->until), to_line(alert)));
@@ -201,6 +205,13 @@ Result<void> Alerter::send(const Alert& alert, const store::Incident* incident) 
   if (!impl.outlets.empty() && (about == Topic::blind || about == Topic::degraded))
     impl.mark(kBlindMark, key(alert), is_over(alert) ? "" : key(alert), now);
   return impl.write(incident);
+}
+
+/// Notices are alerts only where a sink asks for them.
+bool Alerter::Impl::is_asked_for(const Alert& alert) const {
+  return topic(alert.kind) != Topic::notice ||
+         std::ranges::any_of(outlets,
+                             [&](const Outlet& outlet) { return accepts(outlet.sink, alert); });
 }
 
 /// The bodies that try a sink. Where an alert stays open until its end is sent, and nothing else

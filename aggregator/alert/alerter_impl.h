@@ -62,6 +62,7 @@ struct Alerter::Impl {
       L4_REQUIRES(mutex);
   void mark(const std::string& sink, const std::string& key, std::string content, TimeMs now)
       L4_REQUIRES(mutex);
+  bool is_asked_for(const Alert& alert) const L4_REQUIRES(mutex);
   std::vector<std::string> test_bodies(const SinkOptions& sink, const std::string& who,
                                        TimeMs now) const L4_REQUIRES(mutex);
   Result<void> write(const store::Incident* incident) L4_REQUIRES(mutex);

@@ -26,8 +26,10 @@ void Alerter::Impl::note_open(const Alert& alert, bool silenced, TimeMs now) {
   if (!silenced) noted.sent = true;
   if (silenced) mark(kSilencedMark, which, noted.sent ? "told" : "untold", now);
   if (open.size() <= kOpenMax) return;
-  open.erase(
-      std::ranges::min_element(open, {}, [](const auto& entry) { return entry.second.alert.at; }));
+  open.erase(std::ranges::min_element(open, {}, [](const auto& entry) {
+    const Alert& one = entry.second.alert;
+    return std::pair(one.kind != Kind::noticed, one.at);  // notices leave first
+  }));
 }
 
 /// Restores which open alerts were silenced before a restart.
@@ -89,7 +91,7 @@ void Alerter::Impl::send_open(Outlet& outlet, const SinkOptions* before, TimeMs 
 
 const Silence* Alerter::Impl::silence_of(const Alert& alert, TimeMs now) const {
   const auto at = std::ranges::find_if(options.silences, [&](const Silence& silence) {
-    return now < silence.until && matches(silence.filter, alert, topic(alert.kind));
+    return now < silence.until && silences(silence.filter, alert);
   });
   return at == options.silences.end() ? nullptr : &*at;
 }

@@ -28,6 +28,9 @@ std::string_view alert_name(const Alert& alert) {
     case Kind::degraded:
     case Kind::well_again:
       return "L4Degraded";
+    case Kind::noticed:
+    case Kind::notice_over:
+      return "L4Notice";
     case Kind::test:
     case Kind::test_over:
       return "L4Test";
@@ -52,6 +55,7 @@ void write_labels(serve::JsonWriter& json, const Alert& alert, Severity severity
   json.key("labels").open('{').member("alertname", alert_name(alert));
   json.member("severity", name(severity)).member("source", from.source);
   if (!alert.incident.empty()) json.member("incident", alert.incident);
+  if (!alert.notice.empty()) json.member("notice", alert.notice);
   if (!alert.job.empty())
     json.member("job", alert.job).member("attempt", std::to_string(alert.attempt));
   if (alert.kind == Kind::name_twice && !alert.nodes.empty()) json.member("node", alert.nodes[0]);
@@ -115,7 +119,7 @@ std::string to_alertmanager(const Alert& alert, const Origin& from) {
   };
   if (!is_over(alert)) add(begun(alert, from));
   if (alert.kind == Kind::sighted || alert.kind == Kind::well_again ||
-      alert.kind == Kind::test_over)
+      alert.kind == Kind::notice_over || alert.kind == Kind::test_over)
     add(ended(alert, severity(alert), from));
   if (alert.kind == Kind::changed || alert.kind == Kind::resolved)
     for (const Severity other : {Severity::warning, Severity::critical})

@@ -27,6 +27,9 @@ std::string headline(const Alert& alert) {
   std::string summary = brief(alert.summary, kTextMax);
   if (alert.job.empty()) return summary;
   const std::string job = brief(alert.job, kNameMax);
+  if (!alert.notice.empty())
+    return fmt::format("{}: job {} attempt {}: {}", is_over(alert) ? "notice is over" : "notice",
+                       job, alert.attempt, summary);
   if (alert.kind == Kind::resolved)
     return fmt::format("resolved: job {} attempt {}: {}", job, alert.attempt, summary);
   return fmt::format("job {} attempt {} {}: {}", job, alert.attempt, name(alert.state), summary);
@@ -40,7 +43,7 @@ std::vector<std::pair<std::string, std::string>> details(const Alert& alert) {
   const auto same = [](const std::string& text) { return brief(text, kNameMax); };
   const auto number = [](Rank rank) { return std::to_string(rank.value()); };
   add("summary", alert.summary);
-  if (!alert.job.empty()) add("state", name(alert.state));
+  if (!alert.job.empty() && alert.notice.empty()) add("state", name(alert.state));
   if (alert.stage != Stage::unknown) add("stage", name(alert.stage));
   if (alert.iteration) add("iteration", std::to_string(alert.iteration->value()));
   if (!alert.nodes.empty()) add("node", alert.nodes.front(), kNameMax);
@@ -55,7 +58,7 @@ std::vector<std::pair<std::string, std::string>> details(const Alert& alert) {
     add("cause", fault.cause);
     add("fix", fault.fix);
   }
-  if (!alert.job.empty() && !is_over(alert))
+  if (!alert.job.empty() && alert.notice.empty() && !is_over(alert))
     add("confidence", serve::json_number(alert.confidence));
   if (alert.since) add("since", to_rfc3339(*alert.since));
   return rows;

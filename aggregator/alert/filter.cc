@@ -20,6 +20,7 @@ bool has(const List& list, const typename List::value_type& value) {
 }
 
 bool topic_matches(const AlertFilter& filter, Topic as) {
+  if (as == Topic::notice) return has(filter.topics, as);
   if (filter.topics.empty() || has(filter.topics, as)) return true;
   return as == Topic::storm && has(filter.topics, Topic::incident);
 }
@@ -43,8 +44,8 @@ bool fleet_matches(const AlertFilter& filter, const Alert& alert, Topic as) {
 }  // namespace
 
 std::string_view name(Topic topic) {
-  static constexpr std::array<std::string_view, kTopics> kNames{"incident", "blind", "degraded",
-                                                                "name_twice", "storm"};
+  static constexpr std::array<std::string_view, kTopics> kNames{"incident",   "blind", "degraded",
+                                                                "name_twice", "storm", "notice"};
   return kNames.at(static_cast<std::size_t>(topic));
 }
 
@@ -64,6 +65,9 @@ Topic topic(Kind kind) {
     case Kind::storm:
     case Kind::storm_over:
       return Topic::storm;
+    case Kind::noticed:
+    case Kind::notice_over:
+      return Topic::notice;
     case Kind::degraded:
     case Kind::well_again:
       return Topic::degraded;
@@ -88,6 +92,12 @@ bool matches(const AlertFilter& filter, const Alert& alert, Topic as) {
   return (filter.states.empty() || has(filter.states, alert.state)) &&
          one_matches(filter.nodes, first_of(alert.nodes)) && one_matches(filter.faults, fault.id) &&
          one_matches(filter.categories, fault.category);
+}
+
+bool silences(const AlertFilter& filter, const Alert& alert) {
+  const Topic as = topic(alert.kind);
+  const bool of_all = as == Topic::notice && filter.topics.empty();
+  return matches(filter, alert, of_all ? Topic::incident : as);
 }
 
 }  // namespace l4::alert

@@ -51,12 +51,13 @@ std::string to_pagerduty(const Alert& alert, const Origin& from) {
   json.member("severity", name(severity(alert))).member("timestamp", alert.at);
   if (!alert.job.empty())
     json.member("component", alert.job)
-        .member("class", name(alert.state))
+        .member("class", alert.notice.empty() ? name(alert.state) : "notice")
         .member("group", from.source);
   if (alert.kind == Kind::test) json.member("class", name(alert.kind));
   json.key("custom_details").open('{');
   if (!alert.job.empty()) json.member("job", alert.job).member("attempt", alert.attempt);
   if (!alert.incident.empty()) json.member("incident", alert.incident);
+  if (!alert.notice.empty()) json.member("notice", alert.notice);
   for (const auto& [key, text] : details(alert)) json.member(key, text);
   json.close('}').close('}').member("client", "L4").close('}');
   return json.release();

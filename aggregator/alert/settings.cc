@@ -82,7 +82,7 @@ AlertFilter read_filter(ConfigTable& table, bool storms) {
     else if (topic)
       table.refuse("kind", "storm is not for what tells incidents one by one", i);
     else
-      table.refuse("kind", "must be of incident blind degraded name_twice storm", i);
+      table.refuse("kind", "must be of incident blind degraded name_twice storm notice", i);
   }
   return filter;
 }

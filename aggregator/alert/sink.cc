@@ -19,7 +19,8 @@ bool accepts(const SinkOptions& sink, const Alert& alert, Topic as) {
   const auto matching = [&](const AlertFilter& filter) {
     return ends ? may_match(filter, alert, as) : matches(filter, alert, as);
   };
-  return sink.filters.empty() || std::ranges::any_of(sink.filters, matching);
+  if (sink.filters.empty()) return as != Topic::notice;
+  return std::ranges::any_of(sink.filters, matching);
 }
 
 bool accepts(const SinkOptions& sink, const Alert& alert) {

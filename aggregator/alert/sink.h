@@ -31,7 +31,7 @@ struct SinkOptions {
   std::vector<std::string> command{};  ///< exec: program and arguments
   Millis timeout{3'000};               ///< time limit of one try: a post, or the program's run
   Severity severity_min = Severity::info;
-  std::vector<AlertFilter> filters{};  ///< one of them must match; none: all alerts do
+  std::vector<AlertFilter> filters{};  ///< one of them must match; none: all but notices do
   bool groups = true;                  ///< many incidents at once are sent together
   bool operator==(const SinkOptions&) const = default;
 };

@@ -97,6 +97,11 @@ void add_jobs(Families& to, const scoring::ShardStats& shards) {
   to.counter("diagnoses_total", "full diagnoses", shards.diagnoses);
   to.counter("diagnoses_seconds_total", "time they took", seconds(shards.diagnosing));
   to.gauge("diagnosis_longest_seconds", "the longest of them", seconds(shards.diagnosis_longest));
+  to.counter("node_checks_total", "comparisons of nodes between diagnoses", shards.checks);
+  to.counter("node_checks_seconds_total", "time they took", seconds(shards.checking));
+  to.counter("node_check_alarms_total", "nodes that asked for a diagnosis", shards.check_alarms);
+  to.counter("notices_total", "notices: what differs and harms nothing", shards.notices_opened);
+  to.gauge("notices_open", "notices that stand in the newest reports", shards.notices_open);
   to.counter("incidents_opened_total", "incidents", shards.incidents_opened);
   to.gauge("jobs_with_incident", "jobs with an open incident", shards.incidents_open);
   for (std::size_t i = 0; i < scoring::kStates; ++i)

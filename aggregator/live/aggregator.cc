@@ -98,8 +98,10 @@ scoring::Services Aggregator::Impl::services() {
 
 Result<void> Aggregator::Impl::send(const alert::Alert& alert, const store::Incident* incident) {
   auto stored = alerter->send(alert, incident);
-  board.publish(alert.job.empty() ? "fleet" : "incident", alert.job,
-                alert::to_json(alert, alerter->origin()));
+  const char* const type = alert.job.empty()       ? "fleet"
+                           : !alert.notice.empty() ? "notice"
+                                                   : "incident";
+  board.publish(type, alert.job, alert::to_json(alert, alerter->origin()));
   return stored;
 }
 

@@ -23,6 +23,11 @@ void add(scoring::ShardStats& sum, const scoring::ShardStats& part) {
   sum.saved_bytes += part.saved_bytes;
   sum.waiting += part.waiting;
   sum.diagnosing += part.diagnosing;
+  sum.checks += part.checks;
+  sum.check_alarms += part.check_alarms;
+  sum.checking += part.checking;
+  sum.notices_opened += part.notices_opened;
+  sum.notices_open += part.notices_open;
   sum.diagnosis_longest = std::max(sum.diagnosis_longest, part.diagnosis_longest);
 }
 

@@ -55,6 +55,8 @@ void write(JsonWriter& to, const scoring::JobRow& row) {
   fields.last_seen = row.last_seen;
   fields.incident = row.incident;
   fields.completeness = row.completeness;
+  fields.notices = row.notices;
+  fields.notice = row.notice;
   write_row(to, fields);
 }
 

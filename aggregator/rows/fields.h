@@ -46,7 +46,8 @@ struct JobFields {
   bool suspect = false, ended = false;
   std::optional<TimeMs> since, begin, last_seen;
   std::optional<std::int64_t> iteration, ranks_expected;
-  std::uint64_t nodes = 0, ranks = 0, ranks_mapped = 0, sources = 0, lines = 0;
+  std::uint64_t nodes = 0, ranks = 0, ranks_mapped = 0, sources = 0, lines = 0, notices = 0;
+  std::string notice;
   double completeness = 1;
 
   static constexpr auto list() {
@@ -70,6 +71,8 @@ struct JobFields {
         Field{"last_seen", &Row::last_seen, Absent::null},
         Field{"incident", &Row::incident, Absent::null},
         Field{"completeness", &Row::completeness},
+        Field{"notices", &Row::notices, Absent::missing},
+        Field{"notice", &Row::notice, Absent::null_or_missing},
     };
   }
 };

@@ -15,7 +15,7 @@
 namespace l4::scoring {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3345564954344cULL;  // "L4LIVE3", without the last letters
+constexpr std::uint64_t kMagic = 0x3445564954344cULL;  // "L4LIVE4", without the last letters
 /// The rest before a routine diagnosis is so many times longer.
 constexpr double kRoutineShare = 4;
 
@@ -28,7 +28,8 @@ LiveJob::LiveJob(std::string id, const JobOptions& options, TimeMs now)
                          .iterations_soft = options.iterations_soft,
                          .iterations_enough = options.iterations_enough}),
       watch_(options.thresholds.watch),
-      book_(std::move(id), options.thresholds.incidents),
+      book_(id, options.thresholds.incidents),
+      notices_(std::move(id)),
       opened_(now),
       last_arrival_(now) {}
 
@@ -51,7 +52,7 @@ void LiveJob::apply(wire::Batch batch, store::Seq seq, TimeMs arrival) {
     ++left_out_;
     return;
   }
-  changed_ = true;
+  changed_ = unchecked_ = true;
   if (check_at_ == TimeMs::max()) check_at_ = arrival + options_.routine;
   if (!batch.segments.empty() || !batch.processes.empty()) book_.heard();
   bound_warnings(batch);
@@ -111,6 +112,8 @@ IncidentBook::Changes LiveJob::diagnose(TimeMs now, TimeMs seen_until,
   report_json_.clear();
   wanted_ = urgent_ = changed_ = false;
   IncidentBook::Changes changes = book_.diagnosed(*report_, now);
+  for (alert::Alert& alert : notices_.reported(*report_, now))
+    changes.alerts.push_back(std::move(alert));
   watch_.diagnosed(*report_, now);
   return changes;
 }
@@ -137,6 +140,22 @@ void LiveJob::rest(TimeMs now, Millis cost) {
   } else {
     check_at_ = now + std::max(options_.routine, times(options_.rest_factor * kRoutineShare));
   }
+}
+
+bool LiveJob::wants_check(TimeMs now) const {
+  return unchecked_ && !frozen_ && !ended_ && !book_.has_open() && node_check_.is_due(now) &&
+         may_diagnose(now);
+}
+
+std::size_t LiveJob::check_nodes(TimeMs now) {
+  unchecked_ = false;
+  std::vector<NodeAlarm> alarms = node_check_.run(state_, kinship_.normal());
+  for (NodeAlarm& alarm : alarms) watch_.differs(alarm.node, std::move(alarm.detail), now);
+  return alarms.size();
+}
+
+IncidentBook::Changes LiveJob::close_notices(TimeMs now) {
+  return {{}, notices_.close("the job is no longer watched", now)};
 }
 
 bool LiveJob::ended_well() const {
@@ -189,6 +208,10 @@ void LiveJob::save(ByteWriter& out, const Presence& presence) const {
   out.number(part.size());
   out.raw(part.bytes());
   part.clear();
+  notices_.save(part);
+  out.number(part.size());
+  out.raw(part.bytes());
+  part.clear();
   save_moment(part, presence);
   out.number(part.size());
   out.raw(part.bytes());
@@ -233,6 +256,9 @@ bool LiveJob::read(std::span<const std::byte> bytes, Presence* presence) {
   ByteReader names(in.raw(in.count()));
   lineage_.load(names);
   if (!in.ok() || !names.ok() || names.left() > 0) return false;
+  ByteReader notices(in.raw(in.count()));
+  notices_.load(notices);
+  if (!in.ok() || !notices.ok() || notices.left() > 0) return false;
   ByteReader moment(in.raw(in.count()));
   if (presence != nullptr) {
     load_moment(moment, *presence);
@@ -283,6 +309,9 @@ JobRow LiveJob::row(TimeMs now, TimeMs seen_until) const {
     row.since = report_->verdict.since;
     row.stage = report_->verdict.stage;
     row.completeness = report_->job.completeness;
+    row.notices = report_->notable.size();
+    row.notice = notices_.newest();
+    if (row.notice.empty() && row.notices > 0) row.notice = report_->notable.front().text;
     if (is_failure(row.state) && report_->verdict.iteration)
       row.iteration = report_->verdict.iteration;
   }

@@ -18,6 +18,8 @@
 #include "aggregator/job/job_state.h"
 #include "aggregator/job/lineage.h"
 #include "aggregator/scoring/kinship.h"
+#include "aggregator/scoring/node_check.h"
+#include "aggregator/scoring/notice_book.h"
 #include "aggregator/scoring/options.h"
 #include "aggregator/scoring/presence.h"
 #include "aggregator/store/store.h"
@@ -39,6 +41,8 @@ struct JobRow {
   std::optional<std::int32_t> ranks_expected;  ///< as its processes say
   std::uint64_t lines = 0;
   double completeness = 1;
+  std::size_t notices = 0;  ///< in the newest report
+  std::string notice;       ///< text of the one that came last
 };
 
 class LiveJob {
@@ -69,6 +73,12 @@ class LiveJob {
   TimeMs seen_until(const Presence& presence, TimeMs now) const;
   /// Looks for triggers; true if a diagnosis is wanted now. `seen_until`: see Presence.
   bool poll(TimeMs now, TimeMs seen_until);
+  /// Whether the nodes are to be compared now, because a window has closed since they last were.
+  bool wants_check(TimeMs now) const;
+  /// Compares them; the caller passes the cost to rested_check(). An alarm is a trigger for poll().
+  std::size_t check_nodes(TimeMs now);  ///< alarms
+  TimeMs next_node_check() const { return node_check_.next(); }
+  void rested_check(TimeMs now, Millis cost) { node_check_.rest(now, cost); }
   /// The wanted diagnosis is more than routine: a trigger or a suspicion waits for it.
   bool is_urgent() const { return urgent_; }
   /// Lets deadlines pass without a diagnosis, for reports of the past; next_pass() is the next time
@@ -116,6 +126,9 @@ class LiveJob {
   bool ended() const { return ended_.has_value(); }
   std::optional<TimeMs> ended_at() const { return ended_; }
   void end(TimeMs now) { ended_ = now; }
+  /// Ends what the job's notices have alerted.
+  IncidentBook::Changes close_notices(TimeMs now);
+  std::size_t open_notices() const { return notices_.open(); }
   void freeze() { frozen_ = true; }
   bool is_frozen() const { return frozen_; }
   std::uint64_t refused() const { return refused_; }
@@ -138,7 +151,9 @@ class LiveJob {
   job::JobState state_;
   watch::JobWatch watch_;
   IncidentBook book_;
+  NoticeBook notices_;
   Kinship kinship_;
+  NodeCheck node_check_;
   TimeMs opened_, last_arrival_;
   std::optional<TimeMs> ended_;
   store::Seq first_, last_;
@@ -147,6 +162,7 @@ class LiveJob {
   TimeMs report_at_{}, rest_until_{}, check_at_{TimeMs::max()};
   Millis cost_{0}, recheck_{0};
   bool wanted_ = false, urgent_ = false, changed_ = false, frozen_ = false;
+  bool unchecked_ = false;      ///< lines have come since the nodes were compared
   std::uint64_t refused_ = 0;   ///< batches that could not be applied in full
   std::uint64_t left_out_ = 0;  ///< batches and warnings beyond a bound
 };

@@ -121,6 +121,7 @@ void Shard::step(Millis most) {
   if (instant.steady - polled_ < kPollEvery) return;
   polled_ = instant.steady;
   const TimeMs now = instant.wall;
+  check_due(now);
   diagnose_due(now);
   checkpoint_due(now);
   if (now - evicted_ >= kEvictEvery || now < evicted_) evict_due(now);
@@ -148,6 +149,25 @@ void Shard::diagnose_due(TimeMs now) {
     diagnose(*held);
     if (services_.now().steady >= until) break;
   }
+}
+
+/// Compares the nodes of the job that waits longest for it. One job a step: batches have their turn
+/// then.
+void Shard::check_due(TimeMs now) {
+  LiveJob* waiting = nullptr;
+  for (auto& [id, held] : jobs_)
+    if (held.job->wants_check(now) &&
+        (waiting == nullptr || held.job->next_node_check() < waiting->next_node_check()))
+      waiting = held.job.get();
+  if (waiting == nullptr) return;
+  const wire::Instant begin = services_.now();
+  const std::size_t alarms = waiting->check_nodes(begin.wall);
+  const wire::Instant end = services_.now();
+  const Millis cost = end.steady - begin.steady;
+  waiting->rested_check(end.wall, cost);
+  ++counts_.checks;
+  counts_.check_alarms += alarms;
+  counts_.checking += cost;
 }
 
 void Shard::diagnose(Held& held) {
@@ -226,6 +246,7 @@ void Shard::evict_due(TimeMs now) {
     LiveJob& job = *held.job;
     if (!job.ended() && now - job.last_arrival() >= options_.closes_after) {
       job.end(now);
+      publish(job, job.close_notices(now));
       save_row(services_, job);
       publish_change(held);
       services_.say(fmt::format("job {} is over: nothing was heard of it for {}", id,
@@ -269,6 +290,7 @@ void Shard::drop(const std::string& id, const std::string& why) {
   LiveJob& job = *at->second.job;
   if (!services_.store.close_job(id, job.last())) return;  // later
   save_row(services_, job);
+  publish(job, job.close_notices(services_.now().wall));
   if (!why.empty()) services_.warn(fmt::format("job {} was let go: {}", id, why));
   if (services_.changed) services_.changed(row(job), true);
   ++counts_.jobs_dropped;
@@ -352,6 +374,7 @@ ShardStats Shard::stats() const {
     stats.incidents_open += job.incidents().has_open() ? 1 : 0;
     for (const State state : job.incidents().open_states())
       ++stats.open_by_state.at(static_cast<std::size_t>(state));
+    stats.notices_open += job.open_notices();
     stats.suspects += job.is_suspect(now, job.seen_until(presence_, now)) ? 1 : 0;
     stats.saved_bytes += held.bytes;
   }

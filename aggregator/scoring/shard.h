@@ -34,7 +34,8 @@ struct ShardStats {
   std::uint64_t diagnoses = 0, incidents_opened = 0, incidents_open = 0, suspects = 0;
   std::array<std::uint64_t, kStates> open_by_state{};  ///< incidents, not jobs
   std::uint64_t checkpoints = 0, saved_bytes = 0, waiting = 0;
-  Millis diagnosing{0}, diagnosis_longest{0};
+  std::uint64_t checks = 0, check_alarms = 0, notices_opened = 0, notices_open = 0;
+  Millis diagnosing{0}, diagnosis_longest{0}, checking{0};
 };
 
 class Shard {
@@ -107,6 +108,7 @@ class Shard {
   void handle(Task& task);
   void on(const EventTask& task);
   void diagnose_due(TimeMs now);
+  void check_due(TimeMs now);
   void diagnose(Held& held);
   void publish(const LiveJob& job, const IncidentBook::Changes& changes);
   std::vector<store::Incident> incidents_of(const LiveJob& job);

@@ -31,6 +31,7 @@ std::vector<store::Incident> Shard::incidents_of(const LiveJob& job) {
 void Shard::publish(const LiveJob& job, const IncidentBook::Changes& changes) {
   std::set<std::string_view> stored;
   for (const alert::Alert& alert : changes.alerts) {
+    counts_.notices_opened += alert.kind == alert::Kind::noticed ? 1 : 0;
     counts_.incidents_opened += alert.kind == alert::Kind::opened ? 1 : 0;
     // The last row of the incident, because a failed attempt may have been followed by a healthy
     // one.
@@ -88,7 +89,7 @@ Result<store::Snapshot> Shard::snapshot(const LiveJob& job, std::string why, std
 void Shard::publish_change(Held& held) {
   if (!services_.changed) return;
   const auto news = [](const JobRow& row) {
-    return std::tie(row.attempt, row.state, row.suspect, row.ended, row.incident);
+    return std::tie(row.attempt, row.state, row.suspect, row.ended, row.incident, row.notices);
   };
   JobRow now = row(*held.job);
   if (held.told && news(*held.told) == news(now)) return;

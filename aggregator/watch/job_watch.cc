@@ -46,8 +46,8 @@ bool is_end(State state) {
 }
 
 constexpr std::array<std::string_view, kCauses> kNames{
-    "error_line", "process_left", "process_stopped", "silent",
-    "node_lost",  "slower",       "ended",           "went_on"};
+    "error_line", "process_left", "process_stopped", "silent", "node_lost",
+    "slower",     "node_differs", "ended",           "went_on"};
 
 }  // namespace
 
@@ -208,6 +208,10 @@ void JobWatch::restore(const std::string& name, AgentPresence& agent, TimeMs now
   agent.heard.reset();
   back_.erase(name);
   if (!late) fire({Cause::went_on, now, name, {}, fmt::format("agent {} is back", name), false});
+}
+
+void JobWatch::differs(const std::string& node, std::string detail, TimeMs now) {
+  fire({Cause::node_differs, now, node, {}, std::move(detail), false});
 }
 
 void JobWatch::unheard() {

@@ -50,6 +50,8 @@ class JobWatch {
   /// `heard`: when the agent was last heard of.
   void agent_lost(const std::string& agent, TimeMs heard);
   void agent_back(const std::string& agent, TimeMs now);
+  /// A comparison of the nodes raises an alarm about this one.
+  void differs(const std::string& node, std::string detail, TimeMs now);
   /// The aggregator hears no agent, for reasons outside the job: the time until the next sign of
   /// life does not count as a pause.
   void unheard();

@@ -19,10 +19,11 @@ enum class Cause : std::uint8_t {
   silent,           ///< no progress past the deadline
   node_lost,        ///< its agent, or all it prints, is gone while others go on
   slower,
-  ended,    ///< it may have ended well
-  went_on,  ///< progress after one of the reasons above
+  node_differs,  ///< what a node prints differs from its past and its peers
+  ended,         ///< it may have ended well
+  went_on,       ///< progress after one of the reasons above
 };
-inline constexpr std::size_t kCauses = 8;
+inline constexpr std::size_t kCauses = 9;
 
 struct Trigger {
   Cause cause = Cause::error_line;

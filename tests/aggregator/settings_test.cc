@@ -138,7 +138,7 @@ TEST_CASE("settings: what is wrong is named with file, line and key") {
        ":5: nodes: unknown key"},
       {"[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"http://x\"\nmatch = {kind = "
        "\"opened\"}\n",
-       ":5: kind: must be of incident blind degraded name_twice storm"},
+       ":5: kind: must be of incident blind degraded name_twice storm notice"},
       {"[[alerts.sink]]\nname = \"a\"\nkind = \"alertmanager\"\nurl = \"http://x\"\nmatch = "
        "{kind = \"storm\"}\n",
        ":5: kind: storm is not for"},

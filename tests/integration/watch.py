@@ -10,6 +10,7 @@ import pty
 import select
 import signal
 import struct
+import subprocess
 import sys
 import termios
 import time
@@ -126,6 +127,38 @@ def check_watch_by_lines(expect, l4, aggregator, report):
                 run.stderr)
 
 
+def notice(node, times):
+    return {"kind": "node", "node": node, "rank": None, "iteration": None, "phase": None,
+            "value": times, "usual": 0, "count": times,
+            "text": f"Node {node} prints \"link flap\" {times} times."}
+
+
+def check_notices(expect, l4, aggregator, report):
+    """Each notice is a line once, whatever its text becomes, and stands on the screen."""
+    path = "/api/v1/jobs/job-1005/snapshot"
+    calm = dict(report, nodes=[], ranks=[], events=[], notable=[notice("n-1", 1)])
+    calm["verdict"] = dict(report["verdict"], state="healthy", summary="It trains.")
+    aggregator.give(path, calm)
+    screen = Terminal(l4.binary, "watch", "job-1005", "--address", aggregator.url)
+    expect.that(screen.read_until("Node n-1 prints"), "watch: a notice on the screen", screen.text)
+    screen.type(b"q")
+    screen.status()
+    with subprocess.Popen([l4.binary, "watch", "job-1005", "--every", "1", "--until-over",
+                           "--address", aggregator.url], stdout=subprocess.PIPE, text=True) as run:
+        lines = [run.stdout.readline(), run.stdout.readline()]
+        calm["notable"] = [notice("n-1", 5), notice("n-2", 2)]
+        aggregator.give(path, calm)
+        lines += [run.stdout.readline(), run.stdout.readline()]
+        calm["verdict"]["state"] = "finished"
+        aggregator.give(path, calm)
+        lines += run.stdout.readlines()
+        expect.equal(run.wait(20), 0, "watch: exit after notices")
+    told = [line.split(" job-1005 ", 1)[1].strip() for line in lines]
+    expect.equal(told, ["healthy: It trains.", 'notable: Node n-1 prints "link flap" 1 times.',
+                        "healthy: It trains.", 'notable: Node n-2 prints "link flap" 2 times.',
+                        "finished: It trains."], "watch by lines: each notice once")
+
+
 def check_top(expect, l4, aggregator):
     incident = {"id": "i-1", "job": "job-1005", "attempt": 1, "state": "crashed", "status": "open",
                 "opened": "2026-11-20T15:54:39.000Z", "resolved": None}
@@ -155,6 +188,7 @@ def main():
     try:
         check_watch_on_terminal(expect, l4, aggregator, report)
         check_watch_by_lines(expect, l4, aggregator, report)
+        check_notices(expect, l4, aggregator, report)
         check_top(expect, l4, aggregator)
     finally:
         aggregator.stop()

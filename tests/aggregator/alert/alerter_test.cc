@@ -91,6 +91,38 @@ TEST_CASE("alerter: a line and a post, retried until it has arrived, in order") 
   CHECK(alerter.stats().failures == 3);
 }
 
+TEST_CASE("alerter: a notice is an alert only where a sink asks for notices") {
+  test::TempFolder folder;
+  store::Database database(folder.path() / "state.db", {});
+  Hook hook;
+  AlerterOptions some = options();
+  Alerter alerter(some, database, hook.hooks());
+  Alert notice;
+  notice.kind = Kind::noticed;
+  notice.job = "a";
+  notice.notice = "a.0.node.n1";
+  notice.summary = "node n1 alone prints \"link flap\"";
+  CHECK(alerter.send(notice).has_value());
+  CHECK(alerter.stats().alerts == 0);
+  {
+    const std::lock_guard lock(hook.mutex);
+    CHECK(hook.lines.empty());
+  }
+  SinkOptions asks;
+  asks.name = "notices";
+  asks.url = "http://127.0.0.1:1/";
+  asks.filters = {AlertFilter{.topics = {Topic::notice}}};
+  some.sinks = {asks};
+  notice.at = *parse_time("2026-11-20T10:00:00Z");
+  alerter.set(some);  // told what stands open, unless it is too old
+  notice.notice = "a.0.node.n2";
+  CHECK(alerter.send(notice).has_value());
+  REQUIRE(hook.wait([&] { return hook.bodies.size() == 1; }));
+  CHECK(hook.bodies[0].find("\"alert\": \"noticed\"") != std::string::npos);
+  CHECK(hook.bodies[0].find("\"notice\": \"a.0.node.n2\"") != std::string::npos);
+  CHECK(alerter.stats().alerts == 1);
+}
+
 TEST_CASE("alerter: unsent alerts are sent after a restart, once") {
   test::TempFolder folder;
   Hook hook;

@@ -62,6 +62,26 @@ TEST_CASE("filter: each field of an incident") {
   CHECK_FALSE(meant({.faults = {"xid-*"}}, bare));
 }
 
+TEST_CASE("filter: notices go where they are asked for, and silences of a job hold them back") {
+  for (const Kind kind : {Kind::noticed, Kind::notice_over}) {
+    Alert notice = of(kind, {"n1"});
+    notice.job = "pretrain";
+    notice.notice = "pretrain.0.node.n1";
+    CHECK_FALSE(meant({}, notice));
+    CHECK_FALSE(meant({.jobs = {"pre*"}}, notice));
+    CHECK(meant({.topics = {Topic::notice}}, notice));
+    CHECK(meant({.jobs = {"pre*"}, .topics = {Topic::incident, Topic::notice}}, notice));
+    CHECK_FALSE(meant({.jobs = {"other"}, .topics = {Topic::notice}}, notice));
+    CHECK_FALSE(meant({.topics = {Topic::notice}, .nodes = {"m*"}}, notice));
+    CHECK(silences({.jobs = {"pre*"}}, notice));
+    CHECK(silences({.topics = {Topic::notice}}, notice));
+    CHECK_FALSE(silences({.jobs = {"other"}}, notice));
+    CHECK_FALSE(silences({.topics = {Topic::incident}}, notice));
+  }
+  CHECK_FALSE(meant({.topics = {Topic::notice}}, incident()));
+  CHECK(silences({.jobs = {"pre*"}}, incident()));
+}
+
 TEST_CASE("filter: alerts about the fleet match without limits, or by their topic") {
   for (const Kind kind : {Kind::blind, Kind::sighted, Kind::degraded, Kind::well_again}) {
     CAPTURE(name(kind));

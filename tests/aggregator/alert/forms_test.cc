@@ -117,6 +117,29 @@ TEST_CASE("alertmanager: blindness and a name used twice are alerts of their own
   CHECK(twice[0]["labels"]["node"] == "node-07");
 }
 
+TEST_CASE("alertmanager: a notice is an alert of its own with an end") {
+  Alert notice = with(Kind::noticed, State::unknown);
+  notice.incident.clear();
+  notice.notice = "pretrain.1.node.node-01";
+  notice.faults.clear();
+  const Json sent = alertmanager(notice);
+  REQUIRE(sent.size() == 1);
+  CHECK(sent[0]["labels"] == Json{{"alertname", "L4Notice"},
+                                  {"severity", "info"},
+                                  {"source", "l4"},
+                                  {"notice", "pretrain.1.node.node-01"},
+                                  {"job", "pretrain"},
+                                  {"attempt", "1"}});
+  CHECK_FALSE(sent[0]["annotations"].contains("state"));
+  CHECK(sent[0]["annotations"]["node"] == "node-01");
+  notice.kind = Kind::notice_over;
+  const Json over = alertmanager(notice);
+  REQUIRE(over.size() == 1);
+  CHECK(over[0]["labels"] == sent[0]["labels"]);
+  CHECK(over[0].contains("endsAt"));
+  CHECK(Json::parse(to_pagerduty(notice, {"l4"}))["event_action"] == "resolve");
+}
+
 TEST_CASE("alertmanager: a degraded aggregator is one alert with an end") {
   Alert bad;
   bad.kind = Kind::degraded;

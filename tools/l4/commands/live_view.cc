@@ -82,6 +82,7 @@ Row row_of(const ask::JobRow& job, TimeMs now) {
           ranks_of(job, tone),
           {serve::grouped(job.lines), tone},
           {read_of(job), Tone::uneasy},
+          {or_nothing(job.notices), Tone::uneasy},
           {(job.ended ? "ended " : "") + ago(job.last_seen, now), tone}};
 }
 
@@ -203,6 +204,7 @@ std::string to_text(const ask::JobList& list, TimeMs now, const serve::TextStyle
                           {"ranks", true, false, 3},
                           {"lines", true, false, 6},
                           {"read", true, false, 1},
+                          {"notices", true, false, 3},
                           {"last line", true}},
                          std::move(rows), style.width);
   page.gap();

@@ -53,11 +53,14 @@ int exit_of(const WatchOptions& options, const diagnose::Report& report) {
                                                                 : terminal::kDone;
 }
 
-std::vector<std::string> kinds_of(const std::vector<diagnose::Notable>& notable) {
-  std::vector<std::string> kinds;
-  kinds.reserve(notable.size());
-  for (const diagnose::Notable& one : notable) kinds.push_back(one.kind);
-  return kinds;
+/// What is notable, without what changes while it lasts.
+std::vector<std::string> subjects_of(const std::vector<diagnose::Notable>& notable) {
+  std::vector<std::string> subjects;
+  subjects.reserve(notable.size());
+  for (const diagnose::Notable& one : notable)
+    subjects.push_back(fmt::format("{} {} {} {}", one.kind, one.node.value_or(""),
+                                   one.rank ? one.rank->value() : -1, one.phase.value_or("")));
+  return subjects;
 }
 
 /// Prints each change of the verdict and of what is notable, until the job is over or the reader
@@ -66,11 +69,11 @@ int watch_by_lines(const WatchOptions& options, const ask::Aggregator& asked,
                    Latest<diagnose::Report> latest) {
   using News = std::tuple<State, std::optional<TimeMs>, std::string, std::vector<std::string>>;
   std::optional<News> written_last;
-  std::set<std::string> noted;
+  std::set<std::string> noted;  // subjects
   for (;;) {
     const diagnose::Verdict& verdict = latest.content.verdict;
     const News news{verdict.state, verdict.since, verdict.summary,
-                    kinds_of(latest.content.notable)};
+                    subjects_of(latest.content.notable)};
     if (!latest.failed && written_last != news) {
       written_last = news;
       if (options.format == "json") {
@@ -81,10 +84,10 @@ int watch_by_lines(const WatchOptions& options, const ask::Aggregator& asked,
                                                  name(verdict.state), verdict.summary))
                   << '\n';
       }
-      for (const diagnose::Notable& notable : latest.content.notable)
-        if (options.format != "json" && noted.insert(notable.text).second)
+      for (std::size_t i = 0; i < latest.content.notable.size(); ++i)
+        if (options.format != "json" && noted.insert(std::get<3>(news)[i]).second)
           std::cout << serve::harmless(fmt::format("{} {} notable: {}", to_rfc3339(latest.at),
-                                                   options.job, notable.text))
+                                                   options.job, latest.content.notable[i].text))
                     << '\n';
       if (const int written = terminal::finish_output(kWatchProgram); written != terminal::kDone)
         return written;
