@@ -115,8 +115,7 @@ void scores_of_a_job(benchmark::State& state) {
   scores::Query query;
   query.what = static_cast<scores::What>(state.range(1));
   query.width = static_cast<std::size_t>(state.range(2));
-  for (auto _ : state)
-    benchmark::DoNotOptimize(scores::score_matrix(made.job.state(), query));
+  for (auto _ : state) benchmark::DoNotOptimize(scores::score_matrix(made.job.state(), query));
 }
 BENCHMARK(scores_of_a_job)
     ->Args({2000, 0, 120})

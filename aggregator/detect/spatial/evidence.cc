@@ -24,10 +24,6 @@ double median_of(const VectorXd& values) {
   return median(std::vector<double>(values.begin(), values.end()));
 }
 
-double anscombe(double count) {
-  return std::sqrt(count + 3.0 / 8);
-}
-
 /// Expected counts of one event if nothing were wrong.
 struct Expectation {
   VectorXd rate;          // lambda: per window and node, from history
@@ -239,6 +235,10 @@ std::string_view name(EvidenceKind kind) {
 
 Evidence gather_evidence(const SpatialInput& input, const EvidenceOptions& options) {
   return Gatherer(input, options).run();
+}
+
+double anscombe(double count) {
+  return std::sqrt(count + 3.0 / 8);
 }
 
 double median(std::vector<double> values) {

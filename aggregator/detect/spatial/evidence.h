@@ -55,6 +55,9 @@ struct Evidence {
 /// Z and what explains it. Undefined if the optional parts have other shapes than stated.
 Evidence gather_evidence(const SpatialInput& input, const EvidenceOptions& options = {});
 
+/// sqrt(x + 3/8): makes the variance of a Poisson count 1/4 (Anscombe 1948).
+double anscombe(double count);
+
 /// Median of the finite values; NaN if there is none.
 double median(std::vector<double> values);
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "aggregator/detect/spatial/evidence.h"
 #include "aggregator/job/median.h"
 #include "aggregator/job/view.h"
 #include "common/base/check.h"
@@ -17,14 +18,10 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double kWeight = 20;  // K, counts
-constexpr double kRare = 2, kLimit = 5, kDispersionMin = 0.25;
-
-double anscombe(double count) {
-  return std::sqrt(count + 3.0 / 8);
-}
+constexpr double kRareRate = 2, kLimit = 5, kDispersionLeast = 0.25;
 
 /// A surprising cell of one node.
-struct Cell {
+struct ScoredCell {
   std::uint32_t event = 0;
   std::uint32_t node = 0;
   std::uint32_t column = 0;
@@ -54,7 +51,7 @@ class Scorer {
     if (nodes_ < 2) return scores;
     gather();
     measure_dispersion();
-    std::vector<Cell> cells;
+    std::vector<ScoredCell> cells;
     for_each_node([&](std::uint32_t node, const NodeColumns& own) {
       for (Index column = first_of(own); column < columns_; ++column) scores(node, column) = 0;
       judge(node, own, cells);
@@ -141,10 +138,10 @@ class Scorer {
     for (std::size_t event = 0; event < found.size(); ++event)
       if (!found[event].empty())
         dispersion_[event] =
-            std::max(kDispersionMin, static_cast<double>(job::lower_median(found[event])));
+            std::max(kDispersionLeast, static_cast<double>(job::lower_median(found[event])));
   }
 
-  void judge(std::uint32_t node, const NodeColumns& own, std::vector<Cell>& cells) {
+  void judge(std::uint32_t node, const NodeColumns& own, std::vector<ScoredCell>& cells) {
     const auto judge_event = [&](std::uint32_t event, Index slot) {
       expect(event, own, slot, [&](Index column, double x, double expected, bool compared) {
         const double z = judge_cell(event, column, x, expected, compared);
@@ -171,7 +168,7 @@ class Scorer {
     if (column > 0 && first >= bounds_[at] && !is_common(event))
       return x > 0 ? 2 + std::max(0.0, std::log(x) / 2) : 0;
     if (!compared) return 0;
-    if (expected < kRare) {
+    if (expected < kRareRate) {
       if (column == 0 || x <= 1.5 * before + 2) return 0;
       return 1 + std::log(x / std::max(1.0, before));
     }
@@ -184,12 +181,12 @@ class Scorer {
     return 1 + std::log(std::abs(residual) / limit_);
   }
 
-  void add(std::vector<Cell>& cells, WindowScores& scores) const {
-    const auto place = [](const Cell& cell) { return std::pair(cell.event, cell.column); };
+  void add(std::vector<ScoredCell>& cells, WindowScores& scores) const {
+    const auto place = [](const ScoredCell& cell) { return std::pair(cell.event, cell.column); };
     std::ranges::sort(cells, {}, place);
     for (auto from = cells.begin(); from != cells.end();) {
-      const auto to = std::find_if(from, cells.end(),
-                                   [&](const Cell& one) { return place(one) != place(*from); });
+      const auto to = std::find_if(
+          from, cells.end(), [&](const ScoredCell& one) { return place(one) != place(*from); });
       const double rarity = std::log(static_cast<double>(nodes_) / static_cast<double>(to - from));
       for (; from != to; ++from)
         scores(from->node, from->column) += static_cast<float>(from->z * rarity);

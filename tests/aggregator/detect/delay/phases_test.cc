@@ -13,12 +13,12 @@ namespace {
 
 using job::test::MadeJob;
 
-constexpr int kRanks = 8;
+constexpr int kPhaseRanks = 8;
 
 std::vector<Delay> find(const std::function<double(int, int)>& forward) {
-  MadeJob job(kRanks);
+  MadeJob job(kPhaseRanks);
   for (int k = 1; k <= 80; ++k)
-    for (int rank = 0; rank < kRanks; ++rank) job.iterate(rank, k, k * 1000, forward(k, rank));
+    for (int rank = 0; rank < kPhaseRanks; ++rank) job.iterate(rank, k, k * 1000, forward(k, rank));
   return find_slow_phases(job.view(), 1000);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using job::test::MadeJob;
 
-constexpr int kRanks = 8;
+constexpr int kStallRanks = 8;
 
 struct Made {
   int iterations = 60;
@@ -25,13 +25,13 @@ struct Made {
 };
 
 MadeJob run(const Made& made) {
-  MadeJob job(kRanks);
+  MadeJob job(kStallRanks);
   double now = 0;
   for (int k = 1; k <= made.iterations; ++k) {
     const double before = now;
     now += made.lap(k);
     made.beside(job, k, static_cast<std::int64_t>(before) + 10);
-    for (int rank = 0; rank < kRanks; ++rank)
+    for (int rank = 0; rank < kStallRanks; ++rank)
       job.iterate(rank, k, static_cast<std::int64_t>(now) / made.step * made.step,
                   made.loads(k, rank));
   }
