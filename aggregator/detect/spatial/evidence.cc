@@ -143,6 +143,7 @@ class Gatherer {
 
   void judge_counts(Index event) {
     const bool past = input_.history_windows > 0;
+    sort_printing(event);
     const Expectation expected =
         past ? expect_from_history(input_, event, options_) : expect_from_peers(input_, event);
     out_.expected.col(event) = expected.count;
@@ -169,17 +170,33 @@ class Gatherer {
     return x <= kBeyond * most + 1 && x >= least / kBeyond;
   }
 
+  bool prints(Index node, Index event) const {
+    return input_.counts(node, event) > 0 || input_.history(node, event) > 0;
+  }
+
+  /// Sorts the counts of an event once for all nodes.
+  void sort_printing(Index event) {
+    printing_.clear();
+    if (input_.own_most.size() == 0) return;
+    for (Index node = 0; node < input_.nodes(); ++node)
+      if (prints(node, event)) printing_.push_back(input_.counts(node, event));
+    std::ranges::sort(printing_);
+  }
+
   /// Counts of most of the other nodes that print the event; none where these are too few.
   std::pair<double, double> peers_now(Index node, Index event) const {
     constexpr std::size_t kPeersMin = 3, kTail = 10;
-    std::vector<double> peers;
-    for (Index other = 0; other < input_.nodes(); ++other)
-      if (other != node && (input_.counts(other, event) > 0 || input_.history(other, event) > 0))
-        peers.push_back(input_.counts(other, event));
-    if (peers.size() < kPeersMin) return {std::numeric_limits<double>::infinity(), 0};
-    std::ranges::sort(peers);
-    const std::size_t tail = peers.size() / kTail;
-    return {peers[tail], peers[peers.size() - 1 - tail]};
+    const bool own = prints(node, event);
+    const std::size_t peers = printing_.size() - (own ? 1 : 0);
+    if (peers < kPeersMin) return {std::numeric_limits<double>::infinity(), 0};
+    const double x = input_.counts(node, event);
+    const auto place =
+        static_cast<std::size_t>(std::ranges::lower_bound(printing_, x) - printing_.begin());
+    const auto without_own = [&](std::size_t at) {
+      return printing_[own && at >= place ? at + 1 : at];
+    };
+    const std::size_t tail = peers / kTail;
+    return {without_own(tail), without_own(peers - 1 - tail)};
   }
 
   /// Bursts of rare events that history has seen are normal, however unlikely their rate.
@@ -208,6 +225,7 @@ class Gatherer {
   const SpatialInput& input_;
   const EvidenceOptions& options_;
   double limit_ = 0;
+  std::vector<double> printing_;  // counts of the event that is judged, ascending
   Evidence out_;
 };
 
