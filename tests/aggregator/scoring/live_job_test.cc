@@ -1,0 +1,86 @@
+// A running job between its diagnoses: nodes that differ ask for one, and what it says is told.
+#include "aggregator/scoring/live_job.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/aggregator/job/made_job.h"
+
+namespace l4::scoring {
+namespace {
+
+using job::test::MadeJob;
+
+constexpr std::int64_t kPace = 10'000, kIterations = 120;
+
+/// 16 nodes; node 11 prints ten times as much from iteration 100 on.
+MadeJob odd_job(bool odd) {
+  MadeJob made(16);
+  for (std::int64_t k = 1; k <= kIterations; ++k)
+    for (int rank = 0; rank < made.ranks(); ++rank) {
+      for (const char* line : {"lease renewed", "cache trimmed", "heap swept"})
+        for (int i = 0; i < (odd && rank == 11 && k >= 100 ? 20 : 2); ++i)
+          made.say(rank, {line, Level::info}, k * kPace - 4000);
+      made.iterate(rank, k, k * kPace);
+    }
+  return made;
+}
+
+/// The job with all its lines, just diagnosed and at rest.
+struct Rested {
+  explicit Rested(bool odd) {
+    std::uint64_t seq = 0;
+    for (wire::Batch& batch : odd_job(odd).batches()) {
+      batch.job = "job";
+      job.apply(std::move(batch), store::Seq{++seq}, now);
+    }
+    changes = job.diagnose(now, now, nullptr);
+    job.rest(now, Millis{10});
+  }
+  TimeMs now = job::test::after(kIterations * kPace + 500);
+  LiveJob job{"job", {}, now};
+  IncidentBook::Changes changes;
+};
+
+TEST_CASE("live job: a node that newly differs asks for a diagnosis at once") {
+  Rested rested(true);
+  LiveJob& job = rested.job;
+  const TimeMs later = rested.now + Millis{1'000};
+  CHECK_FALSE(job.poll(later, later));
+  REQUIRE(job.wants_check(later));
+  CHECK(job.check_nodes(later) == 1);
+  job.rested_check(later, Millis{10});
+  CHECK(job.poll(later, later));
+  CHECK(job.is_urgent());
+  CHECK_FALSE(job.wants_check(later + Millis{60'000}));  // no line has come since
+}
+
+TEST_CASE("live job: nodes that print alike ask for nothing") {
+  Rested rested(false);
+  const TimeMs later = rested.now + Millis{1'000};
+  REQUIRE(rested.job.wants_check(later));
+  CHECK(rested.job.check_nodes(later) == 0);
+  CHECK_FALSE(rested.job.poll(later, later));
+  CHECK(rested.changes.alerts.empty());
+  CHECK(rested.job.row(later, later).notices == 0);
+}
+
+TEST_CASE("live job: what its report calls notable is a notice, and in its row") {
+  Rested rested(true);
+  REQUIRE_FALSE(rested.changes.alerts.empty());
+  const alert::Alert& told = rested.changes.alerts.front();
+  CHECK(told.kind == alert::Kind::noticed);
+  CHECK(told.nodes == std::vector<std::string>{"node-11"});
+  const JobRow row = rested.job.row(rested.now, rested.now);
+  CHECK(row.notices >= 1);
+  CHECK(row.notice.find("node-11") != std::string::npos);
+  ByteWriter saved;
+  rested.job.save(saved, Presence({}));
+  LiveJob again("job", {}, rested.now);
+  REQUIRE(again.load(saved.bytes()));
+  CHECK(again.open_notices() == rested.job.open_notices());
+  const auto over = again.close_notices(rested.now);
+  CHECK(over.alerts.size() == rested.job.open_notices());
+}
+
+}  // namespace
+}  // namespace l4::scoring
