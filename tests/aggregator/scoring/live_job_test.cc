@@ -74,7 +74,7 @@ TEST_CASE("live job: what its report calls notable is a notice, and in its row")
   CHECK(row.notices >= 1);
   CHECK(row.notice.find("node-11") != std::string::npos);
   ByteWriter saved;
-  rested.job.save(saved, Presence({}));
+  rested.job.save(saved, Presence(PresenceOptions{}));
   LiveJob again("job", {}, rested.now);
   REQUIRE(again.load(saved.bytes()));
   CHECK(again.open_notices() == rested.job.open_notices());
