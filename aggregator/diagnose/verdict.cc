@@ -40,12 +40,12 @@ std::optional<Millis> waited_for(const Findings& findings) {
 }
 
 /// Time from the last progress to the first and to the last sign of failure.
-struct Delay {
+struct TimeToFailure {
   std::optional<Millis> first, last;
 };
 
-Delay delay_of(const Findings& findings) {
-  Delay delay;
+TimeToFailure delay_of(const Findings& findings) {
+  TimeToFailure delay;
   const auto progress = findings.clock.last_progress;
   if (!progress) return delay;
   const auto first = findings.failures.first_failure ? findings.failures.first_failure
@@ -80,7 +80,7 @@ bool failed_at_work(const Findings& findings) {
 
 /// The failure was preceded by a wait that no error of its own explains.
 bool began_as_hang(const Findings& findings) {
-  const Delay delay = delay_of(findings);
+  const TimeToFailure delay = delay_of(findings);
   if (!delay.first || failed_at_work(findings)) return false;
   const Millis pause =
       std::max(kWaitMin, Millis{static_cast<std::int64_t>(3.0 * findings.clock.gap_max_ms)});
@@ -97,7 +97,7 @@ bool began_as_hang(const Findings& findings) {
 /// that is long for any job does the stop tell of a hang.
 bool stood_before_stop(const Findings& findings) {
   constexpr Millis kStoodMin{600'000};
-  const Delay delay = delay_of(findings);
+  const TimeToFailure delay = delay_of(findings);
   return delay.first && *delay.first >= kStoodMin;
 }
 

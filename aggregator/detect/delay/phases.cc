@@ -143,6 +143,7 @@ std::vector<Iteration> columns_of(const job::JobView& view, std::size_t most) {
   }
   if (all.size() <= most) return all;
   std::vector<Iteration> spread;
+  spread.reserve(most);
   for (std::size_t i = 0; i < most; ++i) spread.push_back(all[i * (all.size() - 1) / (most - 1)]);
   return spread;
 }

@@ -53,6 +53,7 @@ std::vector<JobLap> laps_of_job(const job::JobView& view, const job::JobClock& c
     }
   }
   std::vector<JobLap> laps;
+  laps.reserve(drafts.size());
   for (auto& [iteration, draft] : drafts)
     laps.push_back({iteration, draft.first, job::lower_median(draft.second), 0});
   return laps;
@@ -210,6 +211,7 @@ class Stalls {
 
   bool is_habit(const std::vector<Found>& alike) const {
     std::vector<std::int64_t> numbers;
+    numbers.reserve(alike.size());
     for (const Found& one : alike) numbers.push_back(one.lap.iteration.value());
     const double most = std::max(3.0, options_.often * static_cast<double>(laps_.size()));
     return static_cast<double>(numbers.size()) > most || recurs_evenly(std::move(numbers));
