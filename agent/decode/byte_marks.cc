@@ -193,8 +193,15 @@ ByteMarks::Signs ByteMarks::signs(std::size_t from, std::size_t to) const {
           seams != 0};
 }
 
-bool ByteMarks::holds_seams(std::size_t from, std::size_t to) const {
-  return any_of_bits(seams_, from, to);
+std::size_t ByteMarks::seam_colon(std::size_t from, std::size_t to) const {
+  if (from >= to) return to;
+  std::size_t i = from / kByteBlock;
+  const std::size_t last = (to - 1) / kByteBlock;
+  std::uint64_t bits = seams_[i] >> from % kByteBlock << from % kByteBlock;
+  while (bits == 0 && i < last) bits = seams_[++i];
+  return bits == 0
+             ? to
+             : std::min(to, i * kByteBlock + static_cast<std::size_t>(std::countr_zero(bits)));
 }
 
 }  // namespace l4::decode

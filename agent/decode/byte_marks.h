@@ -29,8 +29,8 @@ class ByteMarks {
     bool clocks = true;    ///< two colons may stand three bytes apart, as in a clock
   };
   Signs signs(std::size_t from, std::size_t to) const;
-  /// True if a colon of [from, to) may show a seam.
-  bool holds_seams(std::size_t from, std::size_t to) const;
+  /// The first colon of [from, to) that may show a seam, else `to`.
+  std::size_t seam_colon(std::size_t from, std::size_t to) const;
   /// True if some line has a CR, including one before its LF.
   bool holds_cr() const { return holds_cr_; }
 

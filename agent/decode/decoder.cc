@@ -59,7 +59,7 @@ struct Decoder::State {
   void block(std::string_view bytes);
   void line(RawLine& raw);
   [[gnu::noinline]] void decode_bytes(RawLine& raw);
-  bool holds_seams(std::string_view text, const RawLine& raw) const;
+  bool may_hold_seam(std::string_view text, const RawLine& raw) const;
   [[gnu::noinline]] void read_pieces(std::string_view text, const RawLine& raw,
                                      const Envelope* envelope);
   void join_partials(const RawLine& raw, const Envelope& envelope);
@@ -165,7 +165,7 @@ void Decoder::State::line(RawLine& raw) {
     return join_partials(raw, *wrapped);
   const bool inside = wrapped != nullptr && raw.updates == 0;
   const std::string_view text = inside ? wrapped->content : raw.last;
-  if (raw.seams && inside) raw.seams = holds_seams(text, raw);
+  if (raw.seams) raw.seams = may_hold_seam(text, raw);
   if (whole && !raw.seams && !may_end_glued(text)) {
     behind_seam = searched = false;
     const Outcome outcome = content(text, raw, {&raw.number, 1}, wrapped);
@@ -174,12 +174,12 @@ void Decoder::State::line(RawLine& raw) {
   read_pieces(text, raw, wrapped);
 }
 
-/// True if a colon of the text inside an envelope may show a seam.
-bool Decoder::State::holds_seams(std::string_view text, const RawLine& raw) const {
-  const bool placed =
-      text.data() >= raw.last.data() && text.data() <= raw.last.data() + raw.last.size();
-  return !placed || framer.holds_seams(
-                        raw, static_cast<std::size_t>(text.data() - raw.last.data()) + kSeamColumn);
+/// False if no colon that is marked in the text shows a seam, as most do not.
+bool Decoder::State::may_hold_seam(std::string_view text, const RawLine& raw) const {
+  const bool placed = text.data() >= raw.last.data() &&
+                      text.data() <= raw.last.data() + raw.last.size() &&
+                      raw.last.data() != wide_scratch.data();
+  return !placed || framer.may_hold_seam(raw, text);
 }
 
 /// Decodes UTF-16, and cuts what is no character at the begin of a file.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/decode/progress_bar.h"
+#include "agent/decode/seams.h"
 #include "agent/text/scan.h"
 #include "common/base/find_bytes.h"
 
@@ -72,10 +73,15 @@ bool LineFramer::next(RawLine& line) {
   return true;
 }
 
-bool LineFramer::holds_seams(const RawLine& line, std::size_t column) const {
+bool LineFramer::may_hold_seam(const RawLine& line, std::string_view text) const {
   if (!line.seams || view_to_ == view_from_) return line.seams;
-  const std::size_t from = view_from_ + static_cast<std::size_t>(line.last_from - line.bytes.from);
-  return marks_.holds_seams(from + column, view_to_);
+  const std::size_t from = view_from_ + static_cast<std::size_t>(line.last_from - line.bytes.from) +
+                           static_cast<std::size_t>(text.data() - line.last.data());
+  const std::size_t to = from + text.size();
+  for (std::size_t colon = marks_.seam_colon(from + kSeamColumn, to); colon < to;
+       colon = marks_.seam_colon(colon + 1, to))
+    if (line.percent || seam_at(text, colon - from) != std::string_view::npos) return true;
+  return false;
 }
 
 bool LineFramer::finish(RawLine& line) {

@@ -50,8 +50,9 @@ class LineFramer {
   /// Like finish(), for a line that may grow: its further bytes come as a line of the same number.
   bool emit_unfinished(RawLine& line);
 
-  /// True if `line.last` may hold a seam from its byte `column` on. The line is the last one.
-  bool holds_seams(const RawLine& line, std::size_t column) const;
+  /// False if no marked colon of `text`, a part of `line.last`, shows a seam; where bars may stand,
+  /// if there is no such colon. The line is the last one.
+  bool may_hold_seam(const RawLine& line, std::string_view text) const;
 
   /// The offset of the next line, and the number of lines before it, including one that was emitted
   /// unfinished.

@@ -301,7 +301,8 @@ void JobPipeline::ingest(LogState& log, const decode::Record& record) {
     own->lose_marker();
   }
   if (log.fed) own->set_arrival(log.fed->wall);  // it may have waited since then
-  const bool silent = record.outline.collapsed != 0 && silent_.find(record.outline) != nullptr;
+  const bool silent = record.outline.collapsed != 0 && segment::ships_parameters(known) &&
+                      silent_.find(record.outline) != nullptr;
   own->add(record, match.id, known, mark, stage, silent);
   // In a flood the miner evicts templates quickly: they are defined while it knows them.
   if (created_ > options_.drain.templates_max / kUntoldShare) define_changed();
