@@ -377,6 +377,7 @@ void Collector::add_spatial() {
 void Collector::add_windows() {
   const auto& nodes = findings_.differences.nodes;
   for (const detect::spatial::NodeDifference& node : nodes) {
+    if (!node.alarm && !has_suspects(state_)) continue;  // a notice is enough
     const double weight = kWindowsWeight * rarity(nodes.size(), findings_.view.nodes.size()) *
                           std::min(1.0, node.explanation / std::log(this->nodes()));
     const std::uint32_t event = node.events.front().event;
