@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
+#include <cstdint>
 
 #include "common/base/ascii.h"
 
@@ -98,14 +100,37 @@ std::optional<std::size_t> covered(std::string_view piece, std::string_view text
   return at;
 }
 
+/// Letters with which a text begins that follows the form, one bit for each; 0: it may begin
+/// otherwise.
+constexpr std::uint32_t initials_of(std::string_view form) {
+  const bool choices = form.starts_with('{');
+  std::uint32_t letters = 0;
+  bool first = true;
+  for (const char c : form.substr(choices ? 1 : 0)) {
+    if (first && !is_lower(c)) return 0;
+    if (first) letters |= 1U << (c - 'a');
+    first = c == '|';
+    if (!choices || c == '}') break;
+  }
+  return letters;
+}
+
+bool is_among(char c, std::uint32_t letters) {
+  return is_letter(c) && (letters >> (lower(c) - 'a') & 1) != 0;
+}
+
 /// `text` begins with the form.
 bool follows(std::string_view form, std::string_view text) {
   constexpr std::size_t kGapMax = 120;  // characters that `*` stands for
   if (form.empty()) return true;
   if (form.front() == '$') return text.find_first_not_of(" \t.!\"'*=-") == text.npos;
   if (form.front() == '*') {
-    for (std::size_t i = 0; i <= std::min(text.size(), kGapMax); ++i)
-      if (follows(form.substr(1), text.substr(i))) return true;
+    const std::string_view rest = form.substr(1);
+    const std::uint32_t initials = initials_of(rest);
+    for (std::size_t i = 0; i <= std::min(text.size(), kGapMax); ++i) {
+      if (initials != 0 && (i == text.size() || !is_among(text[i], initials))) continue;
+      if (follows(rest, text.substr(i))) return true;
+    }
     return false;
   }
   if (form.front() != '{') {
@@ -125,25 +150,25 @@ bool follows(std::string_view form, std::string_view text) {
   return false;
 }
 
-/// First letters of the forms that may begin with any word: most words of a line begin otherwise.
-constexpr std::uint32_t form_initials() {
-  std::uint32_t letters = 0;
-  for (const EndingForm& form : kForms) {
-    bool first = true;
-    if (form.form.front() == '^') continue;
-    for (const char c : form.form) {
-      if (first && c >= 'a' && c <= 'z') letters |= 1U << (c - 'a');
-      first = c == '{' || c == '|';
-      if (form.form.front() != '{' || c == '}') break;
-    }
+/// The forms that may begin with any word, one bit for each, by the first letter of that word: most
+/// words of a line begin none.
+constexpr auto kFormsByInitial = [] {
+  static_assert(kForms.size() <= 64);
+  std::array<std::uint64_t, 26> forms{};
+  for (std::size_t k = 0; k < kForms.size(); ++k) {
+    if (kForms[k].form.front() == '^') continue;
+    for (std::size_t letter = 0; letter < forms.size(); ++letter)
+      if ((initials_of(kForms[k].form) >> letter & 1) != 0) forms[letter] |= std::uint64_t{1} << k;
   }
-  return letters;
-}
-constexpr std::uint32_t kFormInitials = form_initials();
+  return forms;
+}();
+static_assert(std::ranges::all_of(kForms, [](const EndingForm& form) {
+  return form.form.front() == '^' || initials_of(form.form) != 0;
+}));
 
-bool may_begin_form(char c) {
+std::uint64_t forms_begun_by(char c) {
   const int letter = lower(c) - 'a';
-  return letter >= 0 && letter < 26 && (kFormInitials >> letter & 1) != 0;
+  return letter >= 0 && letter < 26 ? kFormsByInitial[static_cast<std::size_t>(letter)] : 0;
 }
 
 template <std::size_t N>
@@ -172,10 +197,13 @@ Ending by_form(std::string_view text) {
   std::size_t best = kForms.size();
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool begin = i == 0 || is_behind_front(text, i);
-    if (!begin && (is_of_word(text[i - 1]) || !may_begin_form(text[i]))) continue;
-    for (std::size_t k = 0; k < best; ++k) {
+    if (!begin && is_of_word(text[i - 1])) continue;
+    const std::uint64_t all = ~std::uint64_t{0} >> (64 - kForms.size());
+    std::uint64_t forms = begin ? all : forms_begun_by(text[i]);
+    for (; forms != 0; forms &= forms - 1) {
+      const auto k = static_cast<std::size_t>(std::countr_zero(forms));
+      if (k >= best) break;
       const bool anchored = kForms[k].form.front() == '^';
-      if (anchored && !begin) continue;
       if (follows(kForms[k].form.substr(anchored ? 1 : 0), text.substr(i))) best = k;
     }
   }

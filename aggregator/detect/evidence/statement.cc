@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "aggregator/detect/evidence/letters.h"
+#include "common/base/find_bytes.h"
 
 namespace l4::detect {
 namespace {
@@ -107,7 +108,9 @@ constexpr auto kCodeOpenings = std::to_array<FormRow>({
 
 /// Offset of the word, of whole words in any case; npos if it is not there.
 std::size_t find_word(std::string_view text, std::string_view word) {
-  for (std::size_t i = 0; i + word.size() <= text.size(); ++i) {
+  const auto begins = [first = word.front()](auto byte) { return (byte | 0x20) == first; };
+  for (std::size_t i = find_kind(text, 0, begins); i + word.size() <= text.size();
+       i = find_kind(text, i + 1, begins)) {
     if (i > 0 && is_word(text[i - 1])) continue;
     const std::size_t end = i + word.size();
     if (end < text.size() && is_word(text[end])) continue;
