@@ -21,7 +21,8 @@ namespace {
 
 void detect_crash(const Attempt& attempt, Findings& findings) {
   findings.failures = detect::crash::find_failure_events(
-      findings.view, findings.clock, findings.hints.events, attempt.pool.runs > 0);
+      findings.view, findings.clock, findings.hints.events,
+      {attempt.pool.runs > 0, !attempt.options.without.has(Part::wording)});
 }
 
 /// If healthy runs print no line about their end, a short silence may be the end of this run.

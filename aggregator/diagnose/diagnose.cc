@@ -116,6 +116,7 @@ Scope scope_in(const Built& built, State state, std::size_t lost) {
 /// Some event tells that a process ended or waited, or shows a known fault. Anything less, such as
 /// an error that nobody knows or the echoes of a teardown, is printed by healthy jobs, too.
 bool has_evidence(const Findings& findings) {
+  if (findings.failures.open) return true;
   return std::ranges::any_of(findings.failures.events, [&](const detect::FailureEvent& event) {
     const detect::EventHint& hint = findings.hints.events[event.event];
     if (hint.waited) return true;
@@ -127,7 +128,8 @@ bool has_evidence(const Findings& findings) {
 }
 
 /// Differences that no word explains tell of a failure where the job is over or stands still, and
-/// where there is more than the sign of an end.
+/// where there is more than the sign of an end. Where neither healthy runs nor the meaning of lines
+/// are known, the last new lines are shown all the same: nothing speaks against them.
 void weigh_differences(Findings& findings) {
   detect::FailureEvents& found = findings.failures;
   std::erase_if(found.events, [&](const detect::FailureEvent& event) {
@@ -136,7 +138,9 @@ void weigh_differences(Findings& findings) {
   });
   found.note_failures();
   const std::size_t least = found.pooled ? 1 : 2;
-  if (found.events.size() < least || !has_stopped(findings)) found = {};
+  found.open = found.events.size() >= least && !has_stopped(findings);
+  const bool shown = !found.pooled && !found.worded && findings.live == nullptr;
+  if (found.events.size() < least || (found.open && !shown)) found = {};
 }
 
 /// Earlier attempts are only listed with their verdict; the last one is reported in whole.

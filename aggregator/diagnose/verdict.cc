@@ -164,7 +164,7 @@ bool ended_in_wait(const Findings& findings) {
 
 /// Some line says that a process ended or cannot go on, and no progress followed.
 bool has_failed(const Findings& findings) {
-  if (findings.failures.events.empty()) return false;
+  if (findings.failures.events.empty() || findings.failures.open) return false;
   if (findings.failures.fatal || findings.endings.badly) return true;
   if (findings.failures.compared) return true;  // they count for a job that stopped
   const bool failure =

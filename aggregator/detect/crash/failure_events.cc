@@ -263,7 +263,7 @@ void take_set_apart(const job::JobView& view, const job::JobClock& clock,
   events.insert(events.end(), std::make_move_iterator(apart.begin()),
                 std::make_move_iterator(apart.end()));
   quiet.erase(apart.begin(), apart.end());
-  if (!course.pooled()) keep_rare(view, events);
+  if (!course.known().runs) keep_rare(view, events);
 }
 
 /// After a failure all other new events belong to it, and shortly before it those that healthy runs
@@ -276,7 +276,7 @@ void add_quiet(const job::JobView& view, const job::JobClock& clock,
   for (FailureEvent& event : quiet) {
     if (!event.first_time) continue;
     const bool apart =
-        course.pooled() && is_set_apart(view, clock, event, hints[event.event], course);
+        course.known().runs && is_set_apart(view, clock, event, hints[event.event], course);
     const bool after = *event.first_time >= *found.first_failure;
     const bool near = *event.first_time + kBefore >= *found.first_failure;
     if ((after && clock.has_iterations()) || (apart && near))
@@ -287,7 +287,7 @@ void add_quiet(const job::JobView& view, const job::JobClock& clock,
 }  // namespace
 
 FailureEvents find_failure_events(const job::JobView& view, const job::JobClock& clock,
-                                  const std::vector<EventHint>& hints, bool pooled) {
+                                  const std::vector<EventHint>& hints, Known known) {
   FailureEvents found;
   std::vector<FailureEvent> quiet;  // new events that do not sound like a failure
   const auto progress = progress_by_node(view, clock);
@@ -308,11 +308,12 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
   });
   for (FailureEvent& event : judged)
     (event.severity >= Severity::failure ? found.events : quiet).push_back(std::move(event));
-  found.pooled = pooled;
+  found.pooled = known.runs;
+  found.worded = known.wording;
   found.compared = found.events.empty();
-  const UsualCourse course(view, hints, pooled);
+  const UsualCourse course(view, hints, known);
   if (found.compared) take_set_apart(view, clock, hints, course, free_text, quiet, found.events);
-  found.closed = found.compared && pooled && closes_most_nodes(view, found.events);
+  found.closed = found.compared && known.runs && closes_most_nodes(view, found.events);
   found.note_failures();
   if (!found.events.empty() && !found.compared)
     for (std::uint32_t i = 0; i < view.events.size(); ++i)

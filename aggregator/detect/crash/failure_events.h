@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "aggregator/detect/crash/set_apart.h"
 #include "aggregator/detect/evidence/failure_event.h"
 
 namespace l4::job {
@@ -19,9 +20,7 @@ struct JobView;
 
 namespace l4::detect::crash {
 
-/// `pooled`: healthy runs are known, so an event that is not in the pool is new to this kind of
-/// job.
 FailureEvents find_failure_events(const job::JobView& view, const job::JobClock& clock,
-                                  const std::vector<EventHint>& hints, bool pooled = false);
+                                  const std::vector<EventHint>& hints, Known known = {});
 
 }  // namespace l4::detect::crash

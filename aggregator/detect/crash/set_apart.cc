@@ -23,6 +23,14 @@ bool mostly(const job::JobView& view, const FailureEvent& found, Holds holds) {
   return 2 * count >= found.occurrences.size();
 }
 
+/// Printed, maybe not for the first time, among the last lines: several processes that share a log
+/// fail one after the other with the same words.
+bool is_among_last(const job::JobView& view, const FailureEvent& found) {
+  return mostly(view, found, [](const job::EventStats& stats, const job::Stream& stream) {
+    return stats.last_line + kLastLines > stream.last_line;
+  });
+}
+
 }  // namespace
 
 bool is_closing(const job::JobView& view, const FailureEvent& found) {
@@ -31,9 +39,9 @@ bool is_closing(const job::JobView& view, const FailureEvent& found) {
   });
 }
 
-UsualCourse::UsualCourse(const job::JobView& view, const std::vector<EventHint>& hints, bool pooled)
-    : pooled_(pooled), begins_(view.streams.size()) {
-  if (!pooled) return;
+UsualCourse::UsualCourse(const job::JobView& view, const std::vector<EventHint>& hints, Known known)
+    : known_(known), begins_(view.streams.size()) {
+  if (!known.runs) return;
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     if (!hints[i].in_pool) continue;
     for (const job::Occurrence& at : view.events[i].at)
@@ -62,7 +70,7 @@ bool closes_most_nodes(const job::JobView& view, const std::vector<FailureEvent>
 bool is_set_apart(const job::JobView& view, const job::JobClock& clock, const FailureEvent& found,
                   const EventHint& hint, const UsualCourse& course) {
   constexpr std::uint64_t kOftenMin = 8;  // a line of the program's usual work
-  if (course.pooled()) {
+  if (course.known().runs) {
     if (hint.in_pool) return false;
     if (clock.has_iterations()) return true;
     std::size_t last = 0;
@@ -72,6 +80,7 @@ bool is_set_apart(const job::JobView& view, const job::JobClock& clock, const Fa
     }
     return 2 * last >= found.occurrences.size();
   }
+  if (!course.known().wording) return clock.has_iterations() || is_among_last(view, found);
   const job::EventView& event = view.events[found.event];
   if (found.occurrences.size() < event.at.size()) return false;
   if (event.count > kOftenMin * event.at.size()) return false;

@@ -19,18 +19,23 @@ struct JobView;
 
 namespace l4::detect::crash {
 
+/// What is known beside the lines of the job.
+struct Known {
+  bool runs = false;    ///< healthy runs: the hints tell which events they print
+  bool wording = true;  ///< what lines say: a line that says nothing bad is hardly a failure
+};
+
 /// How far each stream of a job went on as healthy runs do.
 class UsualCourse {
  public:
-  /// `pooled`: healthy runs are known, and the hints tell which events they print.
-  UsualCourse(const job::JobView& view, const std::vector<EventHint>& hints, bool pooled);
+  UsualCourse(const job::JobView& view, const std::vector<EventHint>& hints, Known known);
 
-  bool pooled() const { return pooled_; }
+  const Known& known() const { return known_; }
   /// Several events that healthy runs print, too, began in the stream behind this line.
   bool goes_on(std::uint32_t stream, std::uint64_t line) const;
 
  private:
-  bool pooled_;
+  Known known_;
   std::vector<std::vector<std::uint64_t>> begins_;  // by stream: first lines of such events
 };
 

@@ -67,7 +67,9 @@ struct FailureEvents {
   bool fatal = false;     ///< some event ends a process
   bool pooled = false;    ///< healthy runs were known, which do not print them
   bool compared = false;  ///< no event sounds like a failure; the comparison sets these apart
-  bool closed = false;    ///< and most nodes' logs end with them
+  bool worded = true;     ///< what lines say was read
+  bool closed = false;    ///< `compared`, and most nodes' logs end with them
+  bool open = false;      ///< `compared`, and nothing shows that the job failed
 
   /// Takes `fatal` and both times from `events`.
   void note_failures();

@@ -32,7 +32,7 @@ Apart find_apart(MadeJob& made, const std::set<std::string>* pool) {
         hint.in_pool = hint.in_pool || event.text.find(part) != std::string::npos;
   });
   Apart found;
-  found.failures = find_failure_events(view, job::make_clock(view), hints, pool != nullptr);
+  found.failures = find_failure_events(view, job::make_clock(view), hints, {pool != nullptr, true});
   for (const FailureEvent& failure : found.failures.events)
     found.texts.insert(view.events[failure.event].text);
   return found;
@@ -113,6 +113,35 @@ TEST_CASE("the logs of most nodes end with new lines, or they do not") {
   CHECK_FALSE(find_apart(half, &pool).failures.closed);
 }
 
+TEST_CASE("where neither words nor healthy runs are known, the last lines are set apart") {
+  constexpr Known kNothing{false, false}, kWords{false, true};
+  const auto found = [](MadeJob& job, const Known& known) {
+    const job::JobView view = job.view();
+    return find_failure_events(view, job::make_clock(view),
+                               test::make_hints(view, [](const job::EventView&, EventHint&) {}),
+                               known);
+  };
+  // Processes that share a log end one after the other with the same words, from its middle on.
+  MadeJob shared(1);
+  for (int k = 0; k < 60; ++k) {
+    const std::string usual = "set up part " + std::string(1, static_cast<char>('a' + k % 26));
+    shared.say(0, {usual.c_str(), Level::info}, 100 * k);
+    if (k > 20 && k % 10 == 0) shared.say(0, kOdd, 100 * k + 50);
+  }
+  CHECK(found(shared, kWords).events.empty());
+  const FailureEvents last = found(shared, kNothing);
+  CHECK(last.compared);
+  CHECK_FALSE(last.worded);
+  CHECK(last.events.size() > 1);
+  // Behind the last iteration all that is new counts, however far the log goes on.
+  MadeJob trained(1);
+  trained.iterate_all(1, 30);
+  trained.say(0, kOdd, 31'000);
+  for (int k = 0; k < 90; ++k) trained.say(0, kParted, 31'100 + k);
+  CHECK(found(trained, kWords).events.empty());
+  CHECK(found(trained, kNothing).events.size() == 2);
+}
+
 TEST_CASE("where words tell of a failure, only what is new shortly before it joins it") {
   MadeJob job(4);
   job.iterate_all(1, 30);
@@ -121,8 +150,8 @@ TEST_CASE("where words tell of a failure, only what is new shortly before it joi
   const job::JobView view = job.view();
   const auto hints = test::make_hints(view, test::note_wording);
   const auto clock = job::make_clock(view);
-  CHECK(find_failure_events(view, clock, hints, false).events.size() == 1);
-  const FailureEvents found = find_failure_events(view, clock, hints, true);
+  CHECK(find_failure_events(view, clock, hints, {false, true}).events.size() == 1);
+  const FailureEvents found = find_failure_events(view, clock, hints, {true, true});
   CHECK(found.events.size() == 2);
   CHECK_FALSE(found.compared);
 }
