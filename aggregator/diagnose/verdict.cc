@@ -116,6 +116,12 @@ bool has_cause(const Findings& findings) {
   });
 }
 
+/// The least that a line must tell to count against words for a good end. Events that comparison
+/// set apart tell nothing in words.
+Severity least_against_end(const Findings& findings) {
+  return findings.failures.compared ? Severity::failure : Severity::fatal;
+}
+
 /// A fatal line behind the word of a good end: the job failed while it was ending.
 bool fails_behind_end(const Findings& findings) {
   std::vector<std::uint64_t> end(findings.view.streams.size(), 0);  // line
@@ -124,8 +130,10 @@ bool fails_behind_end(const Findings& findings) {
     for (const job::Occurrence& at : event.at)
       end[at.stream] = std::max(end[at.stream], at.stats.last_line);
   }
+  const Severity least = least_against_end(findings);
+  if (findings.failures.open) return false;
   for (const FailureEvent& failure : findings.failures.events) {
-    if (failure.severity < Severity::fatal) continue;
+    if (failure.severity < least) continue;
     const job::EventView& event = findings.view.events[failure.event];
     for (const std::uint32_t i : failure.occurrences) {
       const job::Occurrence& at = event.at[i];
@@ -149,7 +157,9 @@ bool has_finished(const VerdictInput& input) {
     if (input.findings.stages.finished[i]) ++said;
   }
   if (said * 2 > training) return !fails_behind_end(input.findings);
-  return (launcher || said > 0) && !input.findings.failures.fatal;
+  const detect::FailureEvents& failures = input.findings.failures;
+  return (launcher || said > 0) && !failures.fatal &&
+         (!failures.compared || failures.open || failures.events.empty());
 }
 
 /// The only evidence is that ranks waited for others until a timeout. Such a timeout ends the
@@ -401,7 +411,10 @@ bool has_stopped(const Findings& findings) {
       findings.failures.events.size() >= kEventsMin)
     return true;
   const detect::ending::Endings& endings = findings.endings;
-  if (endings.well || endings.complete || endings.kept) return false;
+  // Where words count, those of a good end say more than new lines behind them.
+  constexpr std::size_t kClosingMin = 3;
+  if (endings.well || endings.complete || endings.kept)
+    return !findings.failures.worded && findings.failures.closing >= kClosingMin;
   if (endings.ended() || findings.processes.first_left) return true;
   // Without healthy runs a pause is known by its length alone, whatever was printed before it.
   if (!findings.failures.pooled) return false;

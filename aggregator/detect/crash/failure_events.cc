@@ -161,35 +161,55 @@ bool recurs(const job::JobView& view, const EventHint& hint, const job::Occurren
          (at.stats.last_line - at.stats.first_line) * 3 >= end;
 }
 
-std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock& clock,
-                                  const std::vector<std::optional<TimeMs>>& progress,
-                                  const std::vector<bool>& free_text,
-                                  const std::vector<std::uint64_t>& completed,
-                                  const std::map<job::Log, std::uint64_t>& ends,
-                                  std::uint32_t index, const EventHint& hint) {
-  const job::EventView& event = view.events[index];
+/// What is known of a job before its events are judged one by one.
+struct Setting {
+  const job::JobView& view;
+  const job::JobClock& clock;
+  const std::vector<EventHint>& hints;
+  Known known;
+  std::vector<std::optional<TimeMs>> progress = progress_by_node(view, clock);  // by node
+  std::vector<bool> free_text = find_free_text(view, hints);                    // by stream
+  std::vector<std::uint64_t> completed = completed_by_file(view);               // by stream
+  std::map<job::Log, std::uint64_t> ends =
+      clock.has_iterations() ? std::map<job::Log, std::uint64_t>() : good_ends(view);
+
+  /// It tells of usual work, or of nothing.
+  bool is_usual(const EventHint& hint, const job::Occurrence& at) const {
+    if (hint.by_words && free_text[at.stream]) return true;
+    if (went_on(view, at, completed[at.stream])) return true;
+    return !clock.has_iterations() && (recurs(view, hint, at) || ended_well_after(view, ends, at));
+  }
+  bool is_new(const EventHint& hint, const job::Occurrence& at) const {
+    return is_behind(at, completed[at.stream]) ||
+           after_progress(view, clock, progress[view.streams[at.stream].node], at, hint);
+  }
+  /// A line without a stamp is later than the stamp before it by an unknown time. If most streams
+  /// first print an event after the end of progress and none surely before, it is new in all.
+  bool is_new_in_all(const EventHint& hint, std::size_t now, std::size_t unsure,
+                     std::size_t all) const {
+    const bool weighs = hint.severity >= Severity::failure || !known.wording;
+    return weighs && now > unsure && now + unsure == all;
+  }
+};
+
+std::optional<FailureEvent> judge(const Setting& setting, std::uint32_t index) {
+  const job::EventView& event = setting.view.events[index];
+  const EventHint& hint = setting.hints[index];
   FailureEvent found;
   found.event = index;
   found.severity = hint.severity;
-  std::vector<std::uint32_t> unsure;
+  std::size_t unsure = 0;
   for (std::uint32_t i = 0; i < event.at.size(); ++i) {
     const job::Occurrence& at = event.at[i];
-    if (hint.by_words && free_text[at.stream]) continue;
-    if (went_on(view, at, completed[at.stream])) continue;
-    if (!clock.has_iterations() && (recurs(view, hint, at) || ended_well_after(view, ends, at)))
-      continue;
-    if (is_behind(at, completed[at.stream]) ||
-        after_progress(view, clock, progress[view.streams[at.stream].node], at, hint))
+    if (setting.is_usual(hint, at)) continue;
+    if (setting.is_new(hint, at))
       found.occurrences.push_back(i);
     else if (!at.stats.first_time_exact)
-      unsure.push_back(i);
+      ++unsure;
   }
   if (found.occurrences.empty()) return std::nullopt;
   set_first(event, found);
-  // A line without a stamp is later than the stamp before it by an unknown time. If most streams
-  // first print it after the end of progress and none surely before, it is new in all of them.
-  if (hint.severity >= Severity::failure && found.occurrences.size() > unsure.size() &&
-      found.occurrences.size() + unsure.size() == event.at.size()) {
+  if (setting.is_new_in_all(hint, found.occurrences.size(), unsure, event.at.size())) {
     found.occurrences.resize(event.at.size());
     std::iota(found.occurrences.begin(), found.occurrences.end(), 0U);
   }
@@ -290,15 +310,12 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
                                   const std::vector<EventHint>& hints, Known known) {
   FailureEvents found;
   std::vector<FailureEvent> quiet;  // new events that do not sound like a failure
-  const auto progress = progress_by_node(view, clock);
-  const auto free_text = find_free_text(view, hints);
-  const auto completed = completed_by_file(view);
-  const auto ends = clock.has_iterations() ? std::map<job::Log, std::uint64_t>() : good_ends(view);
+  const Setting setting{view, clock, hints, known};
   Caught caught(view, hints);
   std::vector<FailureEvent> judged;
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     if (!may_indicate(view.events[i], hints[i])) continue;
-    auto event = judge(view, clock, progress, free_text, completed, ends, i, hints[i]);
+    auto event = judge(setting, i);
     if (!event) continue;
     caught.add(i, count_of(view, *event));
     if (!was_survived(view, *event, hints[i])) judged.push_back(std::move(*event));
@@ -312,8 +329,13 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
   found.worded = known.wording;
   found.compared = found.events.empty();
   const UsualCourse course(view, hints, known);
-  if (found.compared) take_set_apart(view, clock, hints, course, free_text, quiet, found.events);
-  found.closed = found.compared && known.runs && closes_most_nodes(view, found.events);
+  if (found.compared)
+    take_set_apart(view, clock, hints, course, setting.free_text, quiet, found.events);
+  if (found.compared && known.runs) {
+    const Closing closing = closing_of(view, found.events, course);
+    found.closed = closing.most_nodes;
+    found.closing = closing.on_a_node;
+  }
   found.note_failures();
   if (!found.events.empty() && !found.compared)
     for (std::uint32_t i = 0; i < view.events.size(); ++i)

@@ -40,31 +40,52 @@ bool is_closing(const job::JobView& view, const FailureEvent& found) {
 }
 
 UsualCourse::UsualCourse(const job::JobView& view, const std::vector<EventHint>& hints, Known known)
-    : known_(known), begins_(view.streams.size()) {
+    : known_(known), courses_(view.streams.size()) {
   if (!known.runs) return;
+  for (std::uint32_t i = 0; i < courses_.size(); ++i) {
+    courses_[i].end = view.streams[i].state->last_line;
+    courses_[i].completed = view.streams[i].state->last_completed_line;
+  }
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     if (!hints[i].in_pool) continue;
-    for (const job::Occurrence& at : view.events[i].at)
-      begins_[at.stream].push_back(at.stats.first_line);
+    for (const job::Occurrence& at : view.events[i].at) {
+      Course& course = courses_[at.stream];
+      course.begins.push_back(at.stats.first_line);
+      course.usual = std::max(course.usual, at.stats.last_line);
+    }
   }
-  for (std::vector<std::uint64_t>& lines : begins_) std::ranges::sort(lines);
+  for (Course& course : courses_) std::ranges::sort(course.begins);
 }
 
 bool UsualCourse::goes_on(std::uint32_t stream, std::uint64_t line) const {
   constexpr std::ptrdiff_t kEnding = 3;  // events that a program may print while it ends
-  const std::vector<std::uint64_t>& begins = begins_[stream];
+  const std::vector<std::uint64_t>& begins = courses_[stream].begins;
   return begins.end() - std::ranges::upper_bound(begins, line) > kEnding;
 }
 
-bool closes_most_nodes(const job::JobView& view, const std::vector<FailureEvent>& events) {
-  std::vector<bool> closed(view.nodes.size(), false);
-  for (const FailureEvent& found : events)
+bool UsualCourse::closes_at(std::uint32_t stream, std::uint64_t line) const {
+  constexpr std::uint64_t kBlock = 64;
+  const Course& course = courses_[stream];
+  if (line <= course.completed) return false;
+  const std::uint64_t last = std::min(course.usual, course.end);
+  return line + kClosing > last ||
+         (!known_.wording && line + kBlock > last && !goes_on(stream, line));
+}
+
+Closing closing_of(const job::JobView& view, const std::vector<FailureEvent>& events,
+                   const UsualCourse& course) {
+  std::vector<std::size_t> closing(view.nodes.size(), 0);
+  for (const FailureEvent& found : events) {
+    std::vector<bool> on(view.nodes.size(), false);
     for (const std::uint32_t i : found.occurrences) {
       const job::Occurrence& at = view.events[found.event].at[i];
-      const job::StreamView& stream = view.streams[at.stream];
-      if (at.stats.first_line + kClosing > stream.state->last_line) closed[stream.node] = true;
+      if (course.closes_at(at.stream, at.stats.first_line)) on[view.streams[at.stream].node] = true;
     }
-  return 2 * std::ranges::count(closed, true) > std::ssize(closed);
+    for (std::size_t node = 0; node < on.size(); ++node) closing[node] += on[node] ? 1 : 0;
+  }
+  if (closing.empty()) return {};
+  return {.most_nodes = 2 * std::ranges::count(closing, 0U) < std::ssize(closing),
+          .on_a_node = std::ranges::max(closing)};
 }
 
 bool is_set_apart(const job::JobView& view, const job::JobClock& clock, const FailureEvent& found,

@@ -33,18 +33,33 @@ class UsualCourse {
   const Known& known() const { return known_; }
   /// Several events that healthy runs print, too, began in the stream behind this line.
   bool goes_on(std::uint32_t stream, std::uint64_t line) const;
+  /// The stream ends at this line, or prints little behind it that healthy runs print. Where lines
+  /// cannot be told by what they say, a stack or a launcher's report may hold usual ones.
+  bool closes_at(std::uint32_t stream, std::uint64_t line) const;
 
  private:
   Known known_;
-  std::vector<std::vector<std::uint64_t>> begins_;  // by stream: first lines of such events
+  struct Course {
+    std::vector<std::uint64_t> begins;  // first lines of such events
+    std::uint64_t usual = 0;            // last line of any of them
+    std::uint64_t completed = 0;        // line of the last iteration
+    std::uint64_t end = 0;              // last line of the stream
+  };
+  std::vector<Course> courses_;  // by stream
 };
 
 /// `found`: an event that began after the end of progress.
 bool is_set_apart(const job::JobView& view, const job::JobClock& clock, const FailureEvent& found,
                   const EventHint& hint, const UsualCourse& course);
 
-/// On most nodes some stream ends with one of these events.
-bool closes_most_nodes(const job::JobView& view, const std::vector<FailureEvent>& events);
+/// How logs of nodes close with events that are set apart.
+struct Closing {
+  bool most_nodes = false;    ///< on most nodes some stream closes with one of them
+  std::size_t on_a_node = 0;  ///< different ones with which streams of one node close, at most
+};
+
+Closing closing_of(const job::JobView& view, const std::vector<FailureEvent>& events,
+                   const UsualCourse& course);
 
 /// Nothing but a line or two stands behind it in most of its streams.
 bool is_closing(const job::JobView& view, const FailureEvent& found);

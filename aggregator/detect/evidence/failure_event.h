@@ -64,12 +64,13 @@ struct FailureEvents {
   std::vector<FailureEvent> events;     ///< as failure_order.h says
   std::optional<TimeMs> first_failure;  ///< first event of at least Severity::failure
   std::optional<TimeMs> last_failure;
-  bool fatal = false;     ///< some event ends a process
-  bool pooled = false;    ///< healthy runs were known, which do not print them
-  bool compared = false;  ///< no event sounds like a failure; the comparison sets these apart
-  bool worded = true;     ///< what lines say was read
-  bool closed = false;    ///< `compared`, and most nodes' logs end with them
-  bool open = false;      ///< `compared`, and nothing shows that the job failed
+  bool fatal = false;       ///< some event ends a process
+  bool pooled = false;      ///< healthy runs were known, which do not print them
+  bool compared = false;    ///< no event sounds like a failure; the comparison sets these apart
+  bool worded = true;       ///< what lines say was read
+  bool closed = false;      ///< `compared`, and most nodes' logs end with them
+  std::size_t closing = 0;  ///< `compared`: so many of them end the logs of one node
+  bool open = false;        ///< `compared`, and nothing shows that the job failed
 
   /// Takes `fatal` and both times from `events`.
   void note_failures();

@@ -55,6 +55,17 @@ bool trains_again(const Newest& newest, const job::RankView& rank, bool dense,
   return newest.time && clock.last_progress && *clock.last_progress > *newest.time + kTolerance;
 }
 
+/// Others of the job complete iterations, and this stream tells of none.
+bool others_went_on(const job::StreamView& stream, const job::JobClock& clock) {
+  return clock.has_iterations() && !stream.state->last_completed;
+}
+
+/// Little stands behind it: a process that ended says no more.
+bool closes(const job::EventStats& stats, const job::Stream& stream) {
+  constexpr std::uint64_t kLastLines = 32;
+  return stats.last_line + kLastLines > stream.last_line;
+}
+
 }  // namespace
 
 Stages find_stages(const job::JobView& view, const job::JobClock& clock) {
@@ -93,8 +104,10 @@ Stages find_stages(const job::JobView& view, const job::JobClock& clock) {
       // The lines of a stream tell their order better than its clock, which may be set back.
       const bool newest = stream.state->last_completed && clock.completed_by_any &&
                           *stream.state->last_completed >= *clock.completed_by_any;
-      const bool in_time = newest || !occurrence.time || !clock.last_progress ||
-                           *occurrence.time + kTolerance >= *clock.last_progress;
+      const bool in_time =
+          occurrence.time && clock.last_progress
+              ? newest || *occurrence.time + kTolerance >= *clock.last_progress
+              : !others_went_on(stream, clock) || closes(occurrence.stats, *stream.state);
       if (in_order && in_time) found.finished[stream.rank] = true;
     }
   }

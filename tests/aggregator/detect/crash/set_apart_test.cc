@@ -142,6 +142,42 @@ TEST_CASE("where neither words nor healthy runs are known, the last lines are se
   CHECK(found(trained, kNothing).events.size() == 2);
 }
 
+TEST_CASE("how many differences close the logs of one node is counted") {
+  MadeJob job(3);
+  job.iterate_all(1, 30);
+  job.say(1, kOdd, 30'100);
+  job.say(1, kParted, 30'200);
+  job.say(2, kOdd, 30'100);
+  for (int i = 0; i < 6; ++i) job.say(2, kSaved, 30'200 + i);  // its usual course goes on
+  const std::set<std::string> pool{"wrote all"};
+  const Apart apart = find_apart(job, &pool);
+  CHECK(apart.failures.closing == 2);
+  CHECK_FALSE(apart.failures.closed);
+}
+
+TEST_CASE("what most streams first print behind the end, and none surely before, is new in all") {
+  MadeJob job(4);
+  job.iterate_all(1, 30);
+  for (const int rank : {0, 1, 2}) job.say(rank, kOdd, 31'000);
+  MadeJob early(4);
+  early.say(3, {"started", Level::info}, 100);
+  early.say(3, kOdd);  // at an unknown time behind the first line
+  early.iterate_all(1, 30);
+  for (const int rank : {0, 1, 2}) early.say(rank, kOdd, 31'000);
+  const auto found = [](MadeJob& made, const Known& known) {
+    const job::JobView view = made.view();
+    const auto hints = test::make_hints(view, [](const job::EventView&, EventHint&) {});
+    std::size_t streams = 0;
+    for (const FailureEvent& event :
+         find_failure_events(view, job::make_clock(view), hints, known).events)
+      streams += event.occurrences.size();
+    return streams;
+  };
+  CHECK(found(job, {true, true}) == 3);
+  CHECK(found(early, {true, true}) == 0);
+  CHECK(found(early, {true, false}) == 4);
+}
+
 TEST_CASE("where words tell of a failure, only what is new shortly before it joins it") {
   MadeJob job(4);
   job.iterate_all(1, 30);

@@ -124,6 +124,14 @@ TEST_CASE("finished is who says so as its last word") {
   CHECK(stages.finished == std::vector<bool>{true, false, true});
 }
 
+TEST_CASE("without times, who prints no iterations has finished only with its last lines") {
+  MadeJob job(3);
+  for (std::int64_t k = 1; k <= 20; ++k) job.iterate(0, k, std::nullopt);
+  for (const int rank : {1, 2}) job.say(rank, {"exiting program", Level::info, kEnd}, 500);
+  for (int i = 0; i < 40; ++i) job.say(1, {"at work again"}, 600 + i);
+  CHECK(find(job).finished == std::vector<bool>{false, false, true});
+}
+
 TEST_CASE("a word of ending among iterations ends nothing") {
   MadeJob job(2);
   job.iterate_all(1, 10);
