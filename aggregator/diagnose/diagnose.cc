@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "aggregator/detect/crash/set_apart.h"
 #include "aggregator/diagnose/attendance.h"
 #include "aggregator/diagnose/detectors.h"
 #include "aggregator/diagnose/notable.h"
@@ -127,9 +128,18 @@ bool has_evidence(const Findings& findings) {
   });
 }
 
+/// Where a job stands still, a new line with which some nodes ended and others did not.
+void keep_parting(const job::JobView& view, std::vector<detect::FailureEvent>& events) {
+  std::erase_if(events, [&](const detect::FailureEvent& event) {
+    return 2 * count_nodes(view, event) > view.nodes.size() ||
+           !detect::crash::is_closing(view, event);
+  });
+}
+
 /// Differences that no word explains tell of a failure where the job is over or stands still, and
-/// where there is more than the sign of an end. Where neither healthy runs nor the meaning of lines
-/// are known, the last new lines are shown all the same: nothing speaks against them.
+/// where there is more than the sign of an end. Where healthy runs are not known they tell only who
+/// stands apart: in a job that is silent for too long, and where the meaning of lines is not known
+/// either, so that nothing speaks against them.
 void weigh_differences(Findings& findings) {
   detect::FailureEvents& found = findings.failures;
   std::erase_if(found.events, [&](const detect::FailureEvent& event) {
@@ -138,9 +148,12 @@ void weigh_differences(Findings& findings) {
   });
   found.note_failures();
   const std::size_t least = found.pooled ? 1 : 2;
-  found.open = found.events.size() >= least && !has_stopped(findings);
-  const bool shown = !found.pooled && !found.worded && findings.live == nullptr;
-  if (found.events.size() < least || (found.open && !shown)) found = {};
+  if (found.events.size() >= least && has_stopped(findings)) return;
+  found.open = true;
+  const bool silent = !found.pooled && findings.silence.overdue;
+  const bool unread = !found.pooled && !found.worded && findings.live == nullptr;
+  if (silent) keep_parting(findings.view, found.events);
+  if (found.events.empty() || (!silent && (!unread || found.events.size() < least))) found = {};
 }
 
 /// Earlier attempts are only listed with their verdict; the last one is reported in whole.

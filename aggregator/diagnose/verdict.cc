@@ -116,10 +116,9 @@ bool has_cause(const Findings& findings) {
   });
 }
 
-/// The least that a line must tell to count against words for a good end. Events that comparison
-/// set apart tell nothing in words.
-Severity least_against_end(const Findings& findings) {
-  return findings.failures.compared ? Severity::failure : Severity::fatal;
+/// Lines that healthy runs do not print stand for words that are not read.
+bool stands_for_words(const detect::FailureEvents& found) {
+  return found.compared && found.pooled && !found.worded && !found.open;
 }
 
 /// A fatal line behind the word of a good end: the job failed while it was ending.
@@ -130,8 +129,7 @@ bool fails_behind_end(const Findings& findings) {
     for (const job::Occurrence& at : event.at)
       end[at.stream] = std::max(end[at.stream], at.stats.last_line);
   }
-  const Severity least = least_against_end(findings);
-  if (findings.failures.open) return false;
+  const Severity least = stands_for_words(findings.failures) ? Severity::failure : Severity::fatal;
   for (const FailureEvent& failure : findings.failures.events) {
     if (failure.severity < least) continue;
     const job::EventView& event = findings.view.events[failure.event];
@@ -158,8 +156,8 @@ bool has_finished(const VerdictInput& input) {
   }
   if (said * 2 > training) return !fails_behind_end(input.findings);
   const detect::FailureEvents& failures = input.findings.failures;
-  return (launcher || said > 0) && !failures.fatal &&
-         (!failures.compared || failures.open || failures.events.empty());
+  const bool speaks_against = stands_for_words(failures) && !failures.events.empty();
+  return (launcher || said > 0) && !failures.fatal && !speaks_against;
 }
 
 /// The only evidence is that ranks waited for others until a timeout. Such a timeout ends the
@@ -440,7 +438,7 @@ Verdict decide(const VerdictInput& input) {
   verdict.state = row.state;
   verdict.confidence = proven || row.unproven == 0 ? row.confidence : row.unproven;
   constexpr double kWordless = 0.8;
-  if (findings.failures.compared) verdict.confidence *= kWordless;
+  if (findings.failures.compared && !findings.failures.open) verdict.confidence *= kWordless;
   verdict.because = row.because;
   if (verdict.state == State::slow) {
     if (!findings.clock.counted) verdict.iteration = findings.slowdown.first;
