@@ -59,6 +59,13 @@ void LiveJob::apply(wire::Batch batch, store::Seq seq, TimeMs arrival) {
   lineage_.translate(batch);
   if (!state_.apply(batch)) ++refused_;
   watch_.applied(state_, batch, arrival);
+  keep_look();
+}
+
+/// Looks soon after a long iteration, but for this takes no more time than routine may.
+void LiveJob::keep_look() {
+  if (const auto from = watch_.look_from())
+    check_at_ = std::min(check_at_, std::max(*from, quiet_until_));
 }
 
 void LiveJob::on(const receive::AgentEvent& event, store::Seq seq) {
@@ -126,6 +133,7 @@ void LiveJob::rest(TimeMs now, Millis cost) {
   };
   const Millis rest = std::max(options_.rest_least, times(options_.rest_factor));
   rest_until_ = now + rest;
+  quiet_until_ = now + times(options_.rest_factor * kRoutineShare);
   if (report_ && report_->verdict.state == State::finished && !book_.has_open()) {
     check_at_ = TimeMs::max();
     if (!ended_) ended_ = now;
@@ -138,8 +146,9 @@ void LiveJob::rest(TimeMs now, Millis cost) {
     if (const auto owed = book_.owes_at())
       check_at_ = std::min(check_at_, std::max(now + rest, *owed));
   } else {
-    check_at_ = now + std::max(options_.routine, times(options_.rest_factor * kRoutineShare));
+    check_at_ = std::max(now + options_.routine, quiet_until_);
   }
+  keep_look();
 }
 
 bool LiveJob::wants_check(TimeMs now) const {

@@ -141,6 +141,7 @@ class LiveJob {
 
  private:
   void bound_warnings(wire::Batch& batch);
+  void keep_look();
   void save_moment(ByteWriter& out, const Presence& presence) const;
   void load_moment(ByteReader& in, Presence& presence);
   bool read(std::span<const std::byte> bytes, Presence* presence);
@@ -160,6 +161,7 @@ class LiveJob {
   std::optional<diagnose::Report> report_;
   mutable std::string report_json_;
   TimeMs report_at_{}, rest_until_{}, check_at_{TimeMs::max()};
+  TimeMs quiet_until_{};  ///< no diagnosis before that unless something failed
   Millis cost_{0}, recheck_{0};
   bool wanted_ = false, urgent_ = false, changed_ = false, frozen_ = false;
   bool unchecked_ = false;      ///< lines have come since the nodes were compared

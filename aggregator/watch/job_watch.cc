@@ -36,6 +36,14 @@ bool left_badly(const wire::ProcessFact& fact) {
          !fact.exit.is_well() && fact.exit.kind != wire::Exit::Kind::unseen;
 }
 
+std::string slowness_text(const Pace& pace) {
+  if (const int longs = pace.longs(); longs >= Pace::kMany)
+    return fmt::format("{} of {} iterations take far longer than before ({:.0f} ms)", longs,
+                       Pace::kNewest, pace.before_ms());
+  return fmt::format("iterations take {:.1f} times as long as before ({:.0f} ms)", pace.ratio(),
+                     pace.before_ms());
+}
+
 bool has_broken(State state) {
   return state == State::crashed || state == State::launch_failed;
 }
@@ -104,6 +112,7 @@ void JobWatch::applied(const job::JobState& state, const wire::Batch& batch, Tim
   }
   if (lines.finished && state_ != State::finished)
     fire({Cause::ended, arrival, {}, {}, "its lines say that it ended well", false});
+  if (step.long_pause) look_from_ = arrival + kSettle;
   if (step.moved) moved(step, arrival);
   note_agent(own->second, batch, step, arrival);
 }
@@ -143,13 +152,7 @@ void JobWatch::moved(const Progress::Step& step, TimeMs now) {
     fire({Cause::went_on, now, {}, {}, "iterations are as quick as before", false});
   }
   if (progress_.pace().ask())
-    fire({Cause::slower,
-          now,
-          {},
-          {},
-          fmt::format("iterations take {:.1f} times as long as before ({:.0f} ms)",
-                      progress_.pace().ratio(), progress_.pace().before_ms()),
-          false});
+    fire({Cause::slower, now, {}, {}, slowness_text(progress_.pace()), false});
 }
 
 void JobWatch::note_agent(AgentPresence& agent, const wire::Batch& batch,
@@ -369,6 +372,7 @@ std::optional<TimeMs> JobWatch::next_check() const {
 
 void JobWatch::diagnosed(const diagnose::Report& report, TimeMs now) {
   for (Slot& slot : slots_) slot.fired.reset();
+  if (look_from_ && now >= *look_from_) look_from_.reset();
   const bool failed = is_failure(report.verdict.state);
   if (failed && !(failed_ && report.verdict.state == state_)) {
     ticks_at_failure_ = progress_.ticks();

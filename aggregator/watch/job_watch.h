@@ -70,6 +70,9 @@ class JobWatch {
   std::vector<Trigger> due(TimeMs now);
   /// Latest time for the next call of due(); empty while only new batches can make a trigger due.
   std::optional<TimeMs> next_check() const;
+  /// From then on a diagnosis is worth its cost although nothing failed: an iteration took far
+  /// longer than usual, and by then the lines of all ranks tell why. Empty if none did.
+  std::optional<TimeMs> look_from() const { return look_from_; }
   void diagnosed(const diagnose::Report& report, TimeMs now);
 
   /// The facts for diagnose::Options.
@@ -135,7 +138,7 @@ class JobWatch {
   State state_ = State::unknown;  ///< state in the last diagnosis
   bool failed_ = false;           ///< the job has failed, and no progress since
   std::uint64_t ticks_at_failure_ = 0, attempts_at_failure_ = 0;
-  std::optional<TimeMs> failed_at_, agents_checked_;
+  std::optional<TimeMs> failed_at_, agents_checked_, look_from_;
 };
 
 }  // namespace l4::watch

@@ -21,21 +21,51 @@ void Pace::add(double iteration_ms) {
   ++added_;
   // While the job is slow the earlier durations are kept and the newest are dropped.
   if (kept_.size() > kKept)
-    kept_.erase(slower_ ? kept_.end() - static_cast<std::ptrdiff_t>(kRecent) - 1 : kept_.begin());
+    kept_.erase(slower_ || stutters_ ? kept_.end() - static_cast<std::ptrdiff_t>(kRecent) - 1
+                                     : kept_.begin());
   if (kept_.size() < kBefore + kRecent) return;
   const auto split = kept_.end() - static_cast<std::ptrdiff_t>(kRecent);
   const double recent = quartile({split, kept_.end()});
-  if (!slower_) before_ms_ = quartile({kept_.begin(), split});
+  if (!slower_ && !stutters_) before_ms_ = quartile({kept_.begin(), split});
   ratio_ = before_ms_ > 0 ? recent / before_ms_ : 1;
-  slow_ms_ += slower_ ? iteration_ms : 0;
+  slow_ms_ += slower_ || stutters_ ? iteration_ms : 0;
+  note_long(iteration_ms);
   if (ratio_ > kRatio && !slower_) {
+    if (!stutters_) begin_slow_phase(kRecent);
     slower_ = true;
-    slow_ms_ = 0;
-    for (auto at = split; at != kept_.end(); ++at) slow_ms_ += *at;
   }
   if (slower_ && ratio_ < kOver) {
     slower_ = false;
     wait_ = 0;
+  }
+}
+
+void Pace::begin_slow_phase(std::size_t iterations) {
+  slow_ms_ = 0;
+  const auto newest = std::min(iterations, kept_.size());
+  for (auto at = kept_.end() - static_cast<std::ptrdiff_t>(newest); at != kept_.end(); ++at)
+    slow_ms_ += *at;
+}
+
+/// A link that loses packets makes some iterations long, and leaves the typical one as it was.
+void Pace::note_long(double iteration_ms) {
+  constexpr double kMemory = 128;
+  if (judged_ >= kNewest && !stutters_) {
+    const double weight = std::min(kMemory, static_cast<double>(judged_ - kNewest + 1));
+    const double leaves = (longs_ >> (kNewest - 1) & 1U) != 0 ? 1 : 0;
+    earlier_longs_ += (leaves - earlier_longs_) / weight;
+  }
+  ++judged_;
+  longs_ = (longs_ << 1U | (iteration_ms >= kLong * before_ms_ ? 1U : 0U)) & ((1U << kNewest) - 1);
+  const int longs = std::popcount(longs_);
+  if (judged_ < kNewest + kBefore) return;
+  if (!stutters_ && longs >= kMany && longs >= (earlier_longs_ + kRise) * kNewest) {
+    if (!slower_) begin_slow_phase(kNewest);
+    stutters_ = true;
+  }
+  if (stutters_ && longs <= std::max<double>(kFew, earlier_longs_ * kNewest)) {
+    stutters_ = false;
+    wait_ = slower_ ? wait_ : 0;
   }
 }
 

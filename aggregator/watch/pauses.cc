@@ -56,6 +56,18 @@ bool Pauses::may_confirm(PauseKind kind) const {
   return !kind.startup && of(kind).count > 0;
 }
 
+bool Pauses::is_long(PauseKind kind, Millis pause) const {
+  if (pause < kLongOver || seen(kind) < kLongKnown) return false;
+  const Millis usual = typical(kind);
+  const auto ratio = static_cast<double>(pause.count()) / static_cast<double>(usual.count());
+  if (ratio < kLongRatio || pause < usual + kLongOver) return false;
+  constexpr double kAlike = 0.5;
+  const double limit = std::log(kAlike * static_cast<double>(pause.count()));
+  const std::vector<float>& logs = of(kind).logs;
+  const auto alike = std::ranges::count_if(logs, [&](float log) { return log >= limit; });
+  return static_cast<double>(alike) <= std::max(2.0, kLongShare * static_cast<double>(logs.size()));
+}
+
 Millis Pauses::typical(PauseKind kind) const {
   std::vector<float> values = of(kind).logs;
   if (values.empty()) return Millis{0};

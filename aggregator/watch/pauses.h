@@ -27,6 +27,11 @@ class Pauses {
   static constexpr std::size_t kKept = 200;
   static constexpr std::size_t kKnown =
       5;  ///< from this many pauses on the kind's own history is used
+  /// A pause is long by the measures of detect/delay/stalls.h, if as long ones are rare: at most
+  /// kLongShare of the kept ones.
+  static constexpr double kLongRatio = 4, kLongShare = 0.05;
+  static constexpr Millis kLongOver{1000};
+  static constexpr std::size_t kLongKnown = 12;
 
   void add(PauseKind kind, Millis pause);
   /// Sets the longest healthy pause of this kind in earlier jobs of the same kind; 0: not known. It
@@ -46,6 +51,8 @@ class Pauses {
 
   /// False for kinds never seen and for the start: their silence is only suspected.
   bool may_confirm(PauseKind kind) const;
+  /// Whether the pause, not added yet, is far longer than is usual of its kind.
+  bool is_long(PauseKind kind, Millis pause) const;
   std::size_t seen(PauseKind kind) const { return of(kind).count; }
   Millis largest(PauseKind kind) const { return of(kind).largest; }
   /// Median of the pauses of a kind; 0 if it was never seen.

@@ -115,7 +115,7 @@ void Progress::segment(const job::Stream& stream, std::uint64_t key, const wire:
     if (marked_ && at < *marked_ + kHeap && kind_.stage == segment.stage)
       last_ = std::max(last_.value_or(at), at);
     else
-      reach(at, {segment.stage, true});
+      reach(at, {segment.stage, true}, step);
     return;
   }
   if (!recurs(segment.stage) || source == wire::SourceKind::launcher ||
@@ -128,7 +128,7 @@ void Progress::segment(const job::Stream& stream, std::uint64_t key, const wire:
   if (marked_ && begin + kTrust < *marked_) return;
   stages_begun_ |= bit;
   begin_stage(segment.stage, marked_ ? std::max(begin, *marked_) : begin,
-              static_cast<std::uint32_t>(key >> 32U));
+              static_cast<std::uint32_t>(key >> 32U), step);
   step.moved = true;
 }
 
@@ -161,10 +161,10 @@ void Progress::completed(std::uint64_t key, const wire::Segment& segment, TimeMs
   if (newest_ && iteration <= *newest_) return;
   step.ticked = true;
   before_ = segment.before;
-  tick(iteration, at, static_cast<std::uint32_t>(key >> 32U));
+  tick(iteration, at, static_cast<std::uint32_t>(key >> 32U), step);
 }
 
-void Progress::tick(Iteration iteration, TimeMs at, std::uint32_t agent) {
+void Progress::tick(Iteration iteration, TimeMs at, std::uint32_t agent, Step& step) {
   ++ticks_;
   const bool first = !iterated_;
   iterated_ = true;
@@ -182,17 +182,21 @@ void Progress::tick(Iteration iteration, TimeMs at, std::uint32_t agent) {
   }
   stages_begun_ = 0;
   stage_at_.reset();
-  reach(at, {Stage::training, false});
+  reach(at, {Stage::training, false}, step);
 }
 
-void Progress::begin_stage(Stage stage, TimeMs at, std::uint32_t agent) {
+void Progress::begin_stage(Stage stage, TimeMs at, std::uint32_t agent, Step& step) {
   stage_at_ = at;
   stage_agent_ = agent;
-  reach(at, {stage, false});
+  reach(at, {stage, false}, step);
 }
 
-void Progress::reach(TimeMs at, PauseKind next) {
-  if (marked_ && at >= *marked_ && !interrupted_) pauses_.add(kind_, at - *marked_);
+void Progress::reach(TimeMs at, PauseKind next, Step& step) {
+  if (marked_ && at >= *marked_ && !interrupted_) {
+    const Millis pause = at - *marked_;
+    step.long_pause = step.long_pause || (!kind_.startup && pauses_.is_long(kind_, pause));
+    pauses_.add(kind_, pause);
+  }
   interrupted_ = false;
   marked_ = std::max(marked_.value_or(at), at);
   last_ = std::max(last_.value_or(at), at);

@@ -23,9 +23,10 @@ class Progress {
  public:
   /// Changes that a batch or a call made.
   struct Step {
-    bool moved = false;    ///< progress of any kind
-    bool ticked = false;   ///< an iteration that no source had completed before
-    bool started = false;  ///< a new attempt, according to the files
+    bool moved = false;       ///< progress of any kind
+    bool ticked = false;      ///< an iteration that no source had completed before
+    bool started = false;     ///< a new attempt, according to the files
+    bool long_pause = false;  ///< a pause ended that was far longer than usual
   };
 
   /// `agent_number` tells agents of the job apart.
@@ -64,9 +65,9 @@ class Progress {
   void segment(const job::Stream& stream, std::uint64_t key, const wire::Segment& segment,
                TimeMs at, Step& step);
   void completed(std::uint64_t key, const wire::Segment& segment, TimeMs at, Step& step);
-  void tick(Iteration iteration, TimeMs at, std::uint32_t agent);
-  void begin_stage(Stage stage, TimeMs at, std::uint32_t agent);
-  void reach(TimeMs at, PauseKind next);
+  void tick(Iteration iteration, TimeMs at, std::uint32_t agent, Step& step);
+  void begin_stage(Stage stage, TimeMs at, std::uint32_t agent, Step& step);
+  void reach(TimeMs at, PauseKind next, Step& step);
 
   struct Moment {
     Iteration iteration;

@@ -25,6 +25,26 @@ MadeJob odd_job(bool odd) {
   return made;
 }
 
+/// Four nodes that make iterations of 200 ms, of which the last takes `last_ms`.
+MadeJob job_with_last(std::int64_t last_ms) {
+  constexpr std::int64_t kQuick = 100;
+  MadeJob made(4);
+  made.iterate_all(1, kQuick, 200);
+  for (int rank = 0; rank < made.ranks(); ++rank)
+    made.iterate(rank, kQuick + 1, kQuick * 200 + last_ms);
+  return made;
+}
+
+/// The batch with one of its segments; the first one has all that is defined.
+wire::Batch part_of(const wire::Batch& whole, std::size_t segment) {
+  wire::Batch part;
+  if (segment == 0) part = whole;
+  part.agent = whole.agent;
+  part.job = "job";
+  part.segments = {whole.segments[segment]};
+  return part;
+}
+
 /// The job with all its lines, just diagnosed and at rest.
 struct Rested {
   explicit Rested(bool odd) {
@@ -80,6 +100,46 @@ TEST_CASE("live job: what its report calls notable is a notice, and in its row")
   CHECK(again.open_notices() == rested.job.open_notices());
   const auto over = again.close_notices(rested.now);
   CHECK(over.alerts.size() == rested.job.open_notices());
+}
+
+TEST_CASE("live job: an iteration that took long asks for a diagnosis soon, and without haste") {
+  for (const std::int64_t last_ms : {200, 4'000}) {
+    CAPTURE(last_ms);
+    const auto batches = job_with_last(last_ms).batches();
+    const std::size_t iterations = batches.front().segments.size();
+    TimeMs now = job::test::after(0);
+    LiveJob job("job", {}, now);
+    std::uint64_t seq = 0;
+    for (std::size_t i = 0; i < iterations; ++i) {
+      const bool last = i + 1 == iterations;
+      if (last) {
+        static_cast<void>(job.diagnose(now, now, nullptr));
+        job.rest(now, Millis{10});
+      }
+      now += Millis{last ? last_ms : 200};
+      for (const wire::Batch& batch : batches) job.apply(part_of(batch, i), store::Seq{++seq}, now);
+    }
+    CHECK_FALSE(job.poll(now, now));
+    const TimeMs later = now + Millis{3'000};
+    const bool wants = job.poll(later, later);
+    CHECK(wants == (last_ms > 200));
+    CHECK_FALSE(job.is_urgent());
+    CHECK_FALSE(job.is_suspect(later, later));
+    if (!wants) continue;
+    static_cast<void>(job.diagnose(later, later, nullptr));
+    REQUIRE(job.report());
+    REQUIRE(job.report()->notable.size() == 1);
+    CHECK(job.report()->notable.front().iteration == Iteration{101});
+    // A costly diagnosis is made again for the next one, but not soon.
+    job.rest(later, Millis{2'000});
+    for (const wire::Batch& batch : batches) {
+      wire::Batch part = part_of(batch, iterations - 1);
+      part.segments.front().iteration = Iteration{102};
+      job.apply(std::move(part), store::Seq{++seq}, later + Millis{4'000});
+    }
+    CHECK_FALSE(job.poll(later + Millis{39'000}, later + Millis{39'000}));
+    CHECK(job.poll(later + Millis{41'000}, later + Millis{41'000}));
+  }
 }
 
 }  // namespace

@@ -273,6 +273,47 @@ TEST_CASE("job watch: iterations that take twice as long ask for a diagnosis, an
   CHECK(job.causes().size() <= 3);
 }
 
+TEST_CASE("job watch: iterations of which many are long ask for a diagnosis") {
+  WatchedJob job(2);
+  std::int64_t last = trained(job);
+  for (int k = 31; k < 61; ++k) last = job.iterate_all(k, k, last + (k % 2 == 0 ? 1000 : 2000));
+  CHECK(job.trigger(Cause::slower).detail.find("of 16 iterations") != std::string::npos);
+  CHECK(has(job.causes(), Cause::slower));
+  job.answer = State::slow;
+  for (int k = 61; k < 91; ++k) last = job.iterate_all(k, k, last + (k % 2 == 0 ? 1000 : 2000));
+  job.diagnosed(State::slow);
+  CHECK(job.causes().size() <= 2);
+  job.iterate_all(91, 120, last + 1000);
+  CHECK(has(job.causes(), Cause::went_on));
+}
+
+TEST_CASE("job watch, healthy: every second iteration is long from the start on") {
+  WatchedJob job(2);
+  job.say_all("model is built", 0, Stage::model_build);
+  std::int64_t last = 3000;
+  for (int k = 1; k < 91; ++k) last = job.iterate_all(k, k, last + (k % 2 == 0 ? 1000 : 2000));
+  CHECK(job.causes().empty());
+}
+
+TEST_CASE("job watch: after an iteration that took long a look is worth it, and nothing is wrong") {
+  WatchedJob job(2);
+  std::int64_t last = trained(job);
+  CHECK_FALSE(job.watch.look_from());
+  last = job.iterate_all(31, 31, last + 6000);
+  REQUIRE(job.watch.look_from());
+  CHECK(*job.watch.look_from() > after(last));
+  CHECK(*job.watch.look_from() <= after(last + 3000));
+  CHECK(job.causes().empty());
+  job.diagnosed(State::healthy);  // before the lines of all ranks have come
+  CHECK(job.watch.look_from());
+  last = job.iterate_all(32, 40, last + 1000);
+  job.diagnosed(State::healthy);
+  CHECK_FALSE(job.watch.look_from());
+  job.say_all("saving a checkpoint", last + 100, Stage::checkpoint_save);
+  job.iterate_all(41, 50, last + 7000);
+  CHECK_FALSE(job.watch.look_from());
+}
+
 TEST_CASE("job watch: a job that was slow and is quick again has gone on") {
   WatchedJob job(2);
   job.answer = State::slow;

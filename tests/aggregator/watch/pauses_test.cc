@@ -74,6 +74,26 @@ TEST_CASE("pauses: what was seen before the first iteration says nothing of late
   CHECK_FALSE(pauses.may_confirm(kStart));
 }
 
+TEST_CASE("pauses: a long one is four times and a second longer than usual, and rare") {
+  Pauses pauses;
+  for (int i = 0; i < 11; ++i) pauses.add(kIteration, Millis{200});
+  CHECK_FALSE(pauses.is_long(kIteration, Millis{3200}));  // too few are known
+  for (int i = 0; i < 189; ++i) pauses.add(kIteration, Millis{200});
+  CHECK(pauses.is_long(kIteration, Millis{3200}));
+  CHECK_FALSE(pauses.is_long(kIteration, Millis{1100}));
+  CHECK_FALSE(pauses.is_long(kCheckpoint, Millis{3200}));  // another kind
+  for (int i = 0; i < 10; ++i) pauses.add(kIteration, Millis{3200});
+  CHECK(pauses.is_long(kIteration, Millis{3200}));
+  pauses.add(kIteration, Millis{3200});
+  CHECK_FALSE(pauses.is_long(kIteration, Millis{3200}));
+  CHECK(pauses.is_long(kIteration, Millis{9000}));
+
+  Pauses slow;
+  for (int i = 0; i < 50; ++i) slow.add(kIteration, Millis{20'000});
+  CHECK_FALSE(slow.is_long(kIteration, Millis{70'000}));
+  CHECK(slow.is_long(kIteration, Millis{90'000}));
+}
+
 TEST_CASE("pauses: those of earlier jobs serve until there are five of its own") {
   Pauses pauses;
   pauses.warm(kStart, Millis{50'000});
