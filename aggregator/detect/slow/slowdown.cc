@@ -212,6 +212,59 @@ SlowPhase passing_phase(const Values& logs, const Options& options) {
   return best;
 }
 
+/// A part of the iterations: how many are long, and how much longer than usual they all are.
+struct Part {
+  std::size_t count = 0, longs = 0;
+  double sum = 0;  ///< of ln ms beyond usual
+  double share() const { return static_cast<double>(longs) / static_cast<double>(count); }
+  double mean() const { return sum / static_cast<double>(count); }
+};
+
+Part part_of(const Values& logs, std::size_t from, std::size_t to, double usual, double limit) {
+  constexpr double kClip = 1.4;  // one very long iteration is a checkpoint, not many
+  Part part;
+  for (std::size_t i = from; i < to; ++i) {
+    ++part.count;
+    part.longs += logs[i] - usual >= limit ? 1 : 0;
+    part.sum += std::clamp(logs[i] - usual, -kClip, kClip);
+  }
+  return part;
+}
+
+/// By how many deviations the shares of long iterations differ.
+double share_z(const Part& before, const Part& after) {
+  const auto n = static_cast<double>(before.count);
+  const auto m = static_cast<double>(after.count);
+  const double all = static_cast<double>(before.longs + after.longs) / (n + m);
+  const double sigma = std::sqrt(all * (1 - all) * (1 / n + 1 / m));
+  return sigma > 0 ? (after.share() - before.share()) / sigma : 0;
+}
+
+/// An interval up to the end in which many iterations are long and few were before.
+SlowPhase stuttering_phase(const Values& logs, const Options& options) {
+  SlowPhase phase;
+  const double usual = quartile_between(logs, 0, logs.size());
+  const double limit = std::log(options.long_ratio);
+  double sum = 0;
+  double most = 0;
+  std::size_t from = logs.size();
+  for (std::size_t i = logs.size(); i > 0; --i) {
+    sum += (logs[i - 1] - usual >= limit ? 1.0 : 0.0) - options.long_share_min / 2;
+    if (sum <= most) continue;
+    most = sum;
+    from = i - 1;
+  }
+  if (from < options.before_min || logs.size() - from < options.long_min) return phase;
+  const Part before = part_of(logs, 0, from, usual, limit);
+  const Part after = part_of(logs, from, logs.size(), usual, limit);
+  phase = {from, logs.size(), usual + before.mean(), usual + after.mean(), false};
+  phase.found = after.share() >= options.long_share_min &&
+                after.share() - before.share() >= options.long_share_rise &&
+                share_z(before, after) >= options.z_min &&
+                phase.after - phase.before >= std::log(options.ratio_min);
+  return phase;
+}
+
 /// The smaller a shift, the longer it must last to be told from a passing disturbance.
 bool lasts(const SlowPhase& phase, const std::vector<const job::ClockTick*>& ticks,
            Millis lasting) {
@@ -235,6 +288,7 @@ Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
   for (const job::ClockTick* tick : ticks) logs.push_back(std::log(tick->duration_ms));
   SlowPhase phase = lasting_phase(logs, options);
   if (!phase.found) phase = passing_phase(logs, options);
+  if (!phase.found) phase = stuttering_phase(logs, options);
   found.ratio = std::exp(phase.after - phase.before);
   if (!phase.found || found.ratio > options.ratio_max) return found;
   if (!prints_alike(ticks, phase.from, phase.to)) return found;

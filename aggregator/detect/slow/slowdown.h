@@ -3,7 +3,9 @@
 // Place in the flow: a JobView and its clock in, one Slowdown out. Pure. A shift counts when the
 // typical iteration after it is at least `ratio_min` times the typical one before, the shift stands
 // out of the scatter (robust z of ln duration, docs/DESIGN.md, "Slowness"), and it lasts. A smaller
-// shift must last longer, since a busy host or disk passes.
+// shift must last longer, since a busy host or disk passes. Where only some iterations take longer
+// (a link loses packets, a disk stutters), the typical one may stay as it was: then the part of
+// long iterations counts.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +32,11 @@ struct Options {
   double passing_ratio_min = 1.5;  ///< a slow phase that is over must be at least this much slower
   std::size_t passing_min = 8;     ///< such a phase lasts at least this many iterations
   Millis lasting{8'000};           ///< least time at ratio 2; scaled by the square of ln(ratio)
-  double drag_share_min = 0.2;     ///< part of the slowdown that a dragging rank must explain
+  double long_ratio = 1.4;       ///< a long iteration takes at least so many times as long as usual
+  double long_share_min = 0.33;  ///< part of the iterations that are long where only some are,
+  double long_share_rise = 0.3;  ///< and how much larger that part is than before
+  std::size_t long_min = 10;     ///< iterations needed since they are
+  double drag_share_min = 0.2;   ///< part of the slowdown that a dragging rank must explain
 };
 
 /// A rank whose own work (not waiting) takes longer than that of its peers, after the shift.

@@ -70,6 +70,20 @@ TEST_CASE("checkpoints, one long iteration, a small drift and a new kind of work
   CHECK_FALSE(find(run(100, [](int k) { return k < 61 ? 2000.0 : 1000.0; })).found);  // faster
 }
 
+TEST_CASE("kind: only some iterations take longer, and the typical one as long as before") {
+  const auto stutters = [](int k) { return k % 5 < 2 ? 2500.0 : 1000.0; };
+  const Slowdown slow = find(run(120, [&](int k) { return k < 61 ? 1000.0 : stutters(k); }));
+  REQUIRE(slow.found);
+  CHECK(std::abs(slow.first.value() - 61) <= 1);
+  CHECK(slow.last == Iteration{120});
+  CHECK(slow.ratio > 1.3);
+  CHECK(slow.after_ms > slow.before_ms);
+  // As it was all along; too few; in a job that saves a checkpoint every fourth iteration.
+  CHECK_FALSE(find(run(120, stutters)).found);
+  CHECK_FALSE(find(run(66, [&](int k) { return k < 61 ? 1000.0 : stutters(k); })).found);
+  CHECK_FALSE(find(run(120, [](int k) { return k > 60 && k % 4 == 0 ? 2500.0 : 1000.0; })).found);
+}
+
 TEST_CASE("a small shift must last longer than a large one") {
   const auto shifted = [](double ratio, int slow) {
     return find(run(60 + slow, [&](int k) { return k < 61 ? 500.0 : 500 * ratio; })).found;
