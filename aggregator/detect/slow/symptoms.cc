@@ -27,11 +27,12 @@ bool began_with(const job::Occurrence& occurrence, const job::JobClock& clock,
   return true;  // without times it is enough that the event recurs
 }
 
-/// The event recurs, and did not stop long before the end of the job.
+/// The event recurs, and did not stop long before the end of the job. `sounds`: its words are those
+/// of a failure; others must recur more often, since every job saves and evaluates now and then.
 bool keeps_coming(const job::JobView& view, const job::JobClock& clock, const Slowdown& slowdown,
-                  const job::EventView& event) {
-  constexpr std::uint64_t kTimesMin = 2;
-  if (event.count < kTimesMin) return false;
+                  const job::EventView& event, bool sounds) {
+  constexpr std::uint64_t kTimesMin = 2, kWordlessTimesMin = 5;
+  if (event.count < (sounds ? kTimesMin : kWordlessTimesMin)) return false;
   for (const job::Occurrence& occurrence : event.at) {
     const bool untimed =
         occurrence.stats.first_line > view.streams[occurrence.stream].state->timed_last_line;
@@ -50,11 +51,27 @@ bool keeps_coming(const job::JobView& view, const job::JobClock& clock, const Sl
   return false;
 }
 
+/// Nodes whose ranks explain most of the slowdown by their own work; empty if no few ranks do.
+std::set<std::uint32_t> explaining_nodes(const job::JobView& view, const Slowdown& slowdown) {
+  constexpr double kMost = 0.5;
+  std::set<std::uint32_t> ranks, nodes;
+  for (const Drag& drag : slowdown.drags)
+    if (drag.score >= kMost * (slowdown.after_ms - slowdown.before_ms)) ranks.insert(drag.rank);
+  if (ranks.size() > 1 && !job::is_few(ranks.size(), view.training_ranks())) return nodes;
+  for (const std::uint32_t rank : ranks) nodes.insert(view.ranks[rank].node);
+  return nodes;
+}
+
+bool have_common(const std::set<std::uint32_t>& a, const std::set<std::uint32_t>& b) {
+  return std::ranges::any_of(a, [&](std::uint32_t one) { return b.contains(one); });
+}
+
 }  // namespace
 
 FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock,
                             const Slowdown& slowdown, const std::vector<EventHint>& hints) {
   FailureEvents found;
+  const auto explaining = explaining_nodes(view, slowdown);
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     const job::EventView& event = view.events[i];
     const EventHint& hint = hints[i];
@@ -64,11 +81,13 @@ FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock
     for (const job::Occurrence& occurrence : event.at)
       nodes.insert(view.streams[occurrence.stream].node);
     if (nodes.size() > 1 && !job::is_few(nodes.size(), view.nodes.size())) continue;
+    if (!explaining.empty() && !have_common(nodes, explaining)) continue;
     if (!std::ranges::all_of(event.at, [&](const job::Occurrence& occurrence) {
           return began_with(occurrence, clock, slowdown);
         }))
       continue;
-    if (!keeps_coming(view, clock, slowdown, event)) continue;
+    const bool sounds = hint.severity >= Severity::failure;
+    if (!keeps_coming(view, clock, slowdown, event, sounds)) continue;
     FailureEvent symptom;
     symptom.event = i;
     symptom.severity = std::max(hint.severity, Severity::failure);

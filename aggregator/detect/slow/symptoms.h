@@ -3,7 +3,8 @@
 // Place in the flow: a JobView, its clock, a found Slowdown and the hints in; events like those of
 // a crash out, so that suspects and reports treat both alike. If a job is too young for its times
 // alone to decide, symptoms are half of the evidence. Pure. A burst that ends before the job, or
-// that began long before the slowdown, is no symptom.
+// that began long before the slowdown, is no symptom; nor is one of other nodes where the own work
+// of few ranks explains most of the slowdown.
 #pragma once
 
 #include <vector>

@@ -30,14 +30,16 @@ std::vector<EventHint> hints_of(const job::JobView& view, bool in_pool = false) 
 }
 
 /// Eight ranks; from iteration 61 on an iteration takes two seconds. `also` adds lines.
+/// The own work of rank `drags` takes as much longer.
 std::vector<std::string> symptoms(const std::function<void(MadeJob&, int k, std::int64_t ms)>& also,
-                                  bool in_pool = false) {
+                                  bool in_pool = false, int drags = -1) {
   MadeJob made(8);
   std::int64_t now = 0;
   for (int k = 1; k <= 100; ++k) {
     now += k < 61 ? 1000 : 2000;
     also(made, k, now - 500);
-    for (int rank = 0; rank < 8; ++rank) made.iterate(rank, k, now);
+    for (int rank = 0; rank < 8; ++rank)
+      made.iterate(rank, k, now, k >= 61 && rank == drags ? 1300 : 300);
   }
   const job::JobView view = made.view();
   const job::JobClock clock = job::make_clock(view);
@@ -59,6 +61,14 @@ TEST_CASE("an error that begins with the slowdown and keeps coming on one node g
   CHECK(symptoms(lines, true).empty());
 }
 
+TEST_CASE("kind: where one rank's own work explains it, what others print does not go with it") {
+  const auto lines = [](MadeJob& job, int k, std::int64_t ms) {
+    if (k >= 61) job.say(5, kRetry, ms);
+  };
+  CHECK(symptoms(lines, false, 5) == std::vector<std::string>{kRetry.text});
+  CHECK(symptoms(lines, false, 2).empty());
+}
+
 TEST_CASE("what goes with it is new, lasting and local") {
   CHECK(symptoms([](MadeJob&, int, std::int64_t) {}).empty());
   // All along.
@@ -74,6 +84,10 @@ TEST_CASE("what goes with it is new, lasting and local") {
   // Everywhere.
   CHECK(symptoms([](MadeJob& job, int k, std::int64_t ms) {
           if (k >= 61) job.say(k % 8, kRetry, ms);
+        }).empty());
+  // A checkpoint every twentieth iteration, the first by chance when it begins.
+  CHECK(symptoms([](MadeJob& job, int k, std::int64_t ms) {
+          if (k >= 60 && k % 20 == 0) job.say(0, {"saved a checkpoint"}, ms);
         }).empty());
   // No word tells that it is bad: the comparison does, unless another symptom sounds bad.
   const auto said = [](bool retries) {
