@@ -21,7 +21,7 @@ import time
 import urllib.error
 import urllib.request
 
-WATCHED = ("id", "attempt", "state", "suspect", "incident")
+WATCHED = ("id", "attempt", "state", "suspect", "incident", "notices")
 
 
 def receive_alerts(port, file):
