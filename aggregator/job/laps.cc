@@ -25,6 +25,32 @@ Millis step_of(const Stream& stream) {
   return times < kTimesMin ? Millis{1} : step;
 }
 
+/// The timers account for most of the time between iterations, and for no more than all of it.
+bool timers_cover(const Stream& stream) {
+  constexpr double kMost = 0.6, kAll = 1.2;
+  constexpr std::size_t kLapsMin = 12;
+  const Iterations::value_type* before = nullptr;
+  std::size_t laps = 0;
+  double timed = 0, elapsed = 0;
+  for (const auto& entry : stream.iterations) {
+    if (!entry.second.completed) continue;
+    const auto* const last = std::exchange(before, &entry);
+    const double ms = timed_ms(entry.second);
+    if (last == nullptr || ms <= 0 || entry.first.value() != last->first.value() + 1) continue;
+    ++laps;
+    timed += ms;
+    elapsed += lap_ms(last->second, entry.second);
+  }
+  return laps >= kLapsMin && timed >= kMost * elapsed && timed <= kAll * elapsed;
+}
+
+/// A lap between stamps that are multiples of `coarse`, by what the timers of its iteration sum up
+/// to.
+double exact_ms(double stamped, double timed, Millis coarse) {
+  const auto step = static_cast<double>(coarse.count());
+  return std::clamp(timed, stamped - step, stamped + step);
+}
+
 }  // namespace
 
 double timed_ms(const IterationRecord& record) {
@@ -46,7 +72,12 @@ std::vector<Stamps> stamps_of(const JobView& view) {
       if (occurrence.stats.first_time_exact) stamps[occurrence.stream].printed = true;
   }
   for (std::size_t i = 0; i < stamps.size(); ++i)
-    if (stamps[i].printed) stamps[i].step = step_of(*view.streams[i].state);
+    if (stamps[i].printed) {
+      const Stream& stream = *view.streams[i].state;
+      stamps[i].step = step_of(stream);
+      if (stamps[i].step > Millis{1} && timers_cover(stream))
+        stamps[i].coarse = std::exchange(stamps[i].step, Millis{1});
+    }
   return stamps;
 }
 
@@ -64,6 +95,9 @@ std::vector<Lap> laps_of(const Stream& stream, const Stamps& stamps, std::size_t
     } else if (last != nullptr) {
       lap.steps = iteration.value() - last->first.value();
       lap.ms = lap_ms(last->second, record);
+      if (const double timed = timed_ms(record);
+          stamps.coarse > Millis{0} && timed > 0 && lap.steps == 1)
+        lap.ms = exact_ms(lap.ms, timed, stamps.coarse);
       if (record.begin && last->second.end)
         lap.lead_ms = static_cast<double>((*record.begin - *last->second.end).count());
     }

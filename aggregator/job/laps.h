@@ -3,7 +3,8 @@
 // Place in the flow: Stream::iterations -> laps; the job clock and the detectors of durations read
 // them, so that all mean the same by a duration. A lap is the time from the completion of one
 // printed iteration to that of the next. Where iteration lines print no time of their own, the sum
-// of the iteration's timers stands for it. Pure.
+// of the iteration's timers stands for it, and where the times are whole seconds it tells the rest.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,10 @@ double lap_ms(const IterationRecord& before, const IterationRecord& record);
 /// How exact the times of a stream's iteration lines are.
 struct Stamps {
   bool printed = false;  ///< the lines that complete iterations print a time
-  Millis step{1};        ///< all of their times are multiples of it
+  Millis step{1};        ///< laps are known no better
+  /// 0, or all times are multiples of it, and the timers cover most of the time: then they tell how
+  /// long a lap was, as far as the times do not contradict.
+  Millis coarse{0};
 };
 
 /// By JobView::streams; `printed` is false for streams without iterations.

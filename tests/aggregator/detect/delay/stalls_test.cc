@@ -93,6 +93,19 @@ TEST_CASE("what healthy jobs do is no stall: warm-up, checkpoints, evaluations, 
   CHECK(find({.lap = once, .beside = says("link flaps", 1)}).size() == 1);
 }
 
+TEST_CASE("kind: clocks of whole seconds hide no stall of three if timers cover the time") {
+  const auto job = [](double longest) {
+    return Made{.lap = [=](int k) { return k == 41 ? longest + 20 : 250.0; },
+                .loads = [=](int k, int rank) { return k == 41 && rank == 5 ? longest : 230.0; },
+                .step = 1000};
+  };
+  const auto stalls = find(job(3000));
+  REQUIRE(stalls.size() == 1);
+  CHECK(stalls.front().iteration == Iteration{41});
+  CHECK(stalls.front().rank == 5u);
+  CHECK(find(job(600)).empty());
+}
+
 TEST_CASE("clocks of whole seconds make no stall of quick iterations, and hide no long one") {
   CHECK(find({.lap = [](int) { return 200.0; }, .step = 1000}).empty());
   CHECK(find({.lap = [](int) { return 700.0; }, .step = 1000}).empty());
