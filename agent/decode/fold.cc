@@ -18,6 +18,13 @@ constexpr std::uint32_t kNotesMax = 60;
 constexpr std::size_t kSourceBytesMax = 160;
 constexpr std::size_t kDetailBytesMax = 512;
 
+/// "EGLError" of "OpenGL.raw.EGL._errors.EGLError: text".
+std::string_view exception_name(std::string_view line) {
+  line = text::trim(line);
+  line = line.substr(0, line.find(':'));
+  return line.substr(line.rfind('.') + 1);
+}
+
 }  // namespace
 
 Folder::Folder(std::size_t fold_lines_max, Sink sink)
@@ -82,7 +89,9 @@ void Folder::add(const Message& message) {
         join(*fold, message);
         if (below) add_detail(*fold, message, shape);
         if (shape == Shape::file_frame) append_frame(message.body, fold->stack);
-        fold->after_colon = shape == Shape::note && text::trim_right(message.body).ends_with(':');
+        // "RuntimeError: In user code:": the message goes on, perhaps without indentation.
+        const bool may_head = shape == Shape::note || shape == Shape::exception;
+        fold->after_colon = may_head && text::trim_right(message.body).ends_with(':');
         if (decision == Decision::join_and_end || fold->lines.size() == fold_lines_max_) {
           end(*index);
         } else if (decision == Decision::join_and_split) {
@@ -106,6 +115,7 @@ void Folder::add(const Message& message) {
 std::optional<Folder::Kind> Folder::kind_begun_by(const Message& message, Shape shape) {
   switch (shape) {
     case Shape::traceback:
+    case Shape::ignored:
     case Shape::file_frame:  // the head is missing
       return Kind::traceback;
     case Shape::terminate:
@@ -150,7 +160,8 @@ void Folder::begin(const Message& message, Shape shape, Kind kind) {
   fold.last_line = fold.lines.back();
   fold.indent = indent_of(message.body);
   if (shape == Shape::file_frame) fold.indent -= std::min<std::size_t>(fold.indent, 2);
-  fold.open_tracebacks = kind == Kind::traceback ? 1 : 0;
+  fold.ignored = shape == Shape::ignored;
+  fold.open_tracebacks = kind == Kind::traceback && !fold.ignored ? 1 : 0;
   fold.passed = fold.notes = fold.rules = 0;
   fold.after_file = fold.after_colon = false;
   fold.named = shape == Shape::what;
@@ -162,7 +173,7 @@ void Folder::begin(const Message& message, Shape shape, Kind kind) {
       shape == Shape::fatal && fold.text.starts_with("thread '") && fold.text.back() == ':';
   fold.stamped = message.stamped;
   fold.carried = message.stamped && kind != Kind::held;
-  if (kind == Kind::traceback) fold.record.level = Level::error;
+  if (kind == Kind::traceback && !fold.ignored) fold.record.level = Level::error;
   if (shape == Shape::fatal && fold.record.level < Level::error) fold.record.level = Level::error;
   if (swept_at_ == 0 || open_.size() == 1) swept_at_ = message.record.lines.front();
 }
@@ -218,6 +229,8 @@ Folder::Decision Folder::judge_frames(Fold& fold, const Message& message, Shape 
     case Shape::file_frame:
       fold.after_file = indent <= fold.indent;  // without indentation the source line follows
       return Decision::join;
+    case Shape::ignored:
+      return Decision::end;
     case Shape::group:
       add_group_line(fold, message.body);
       return Decision::join;
@@ -230,6 +243,11 @@ Folder::Decision Folder::judge_frames(Fold& fold, const Message& message, Shape 
   const bool near = adjacent(fold, message) || message.voice != 0;
   if (indent <= fold.indent &&
       (shape == Shape::exception || (near && class_like(text::trim_left(message.body))))) {
+    if (fold.ignored) {
+      fold.phase = Phase::message;
+      fold.source.assign(exception_name(message.body));
+      return Decision::join;
+    }
     fold.text.assign(text::trim(message.body));
     if (fold.text == "AssertionError" && fold.source.starts_with("assert "))
       fold.text.append(": ").append(fold.source);
@@ -280,7 +298,11 @@ Folder::Decision Folder::judge_message(Fold& fold, const Message& message, Shape
     fold.table_rule = text::trim_left(body)[0];
     return Decision::join;
   }
-  if (stamped(fold, message)) return Decision::end;
+  if (shape == Shape::ignored || stamped(fold, message)) return Decision::end;
+  // Another writer's line took the place of the message, which repeats the name: "EGLError(".
+  if (fold.ignored && !fold.source.empty() && adjacent(fold, message) &&
+      body.starts_with(fold.source) && body.substr(fold.source.size()).starts_with('('))
+    return Decision::join;
   if (shape == Shape::note || shape == Shape::raised || shape == Shape::frame)
     return Decision::join;
   if (++fold.notes > kNotesMax) return Decision::end;
@@ -310,6 +332,7 @@ Folder::Decision Folder::judge_native(Fold& fold, const Message& message, Shape 
       return Decision::join;
     case Shape::terminate:
     case Shape::traceback:
+    case Shape::ignored:
     case Shape::fatal:
     case Shape::warning:
     case Shape::usage:

@@ -76,6 +76,7 @@ class Folder {
     std::size_t indent = 0;
     std::uint32_t open_tracebacks = 0, passed = 0, notes = 0, rules = 0;
     bool after_file = false, after_colon = false, named = false, excepthook = false;
+    bool ignored = false;  ///< an exception that Python printed and dropped; its head is the text
     bool stamped = false;
     bool listing = false;  ///< rows of a list may follow
     bool go = false;       ///< a panic of Go, whose stacks are partly not indented

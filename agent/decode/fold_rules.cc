@@ -17,6 +17,7 @@ struct Opening {
 
 constexpr std::array kShapeOpenings{
     Opening{"Traceback (most recent", Shape::traceback},
+    Opening{"Exception ignored ", Shape::ignored},
     Opening{"File \"", Shape::file_frame},
     Opening{"During handling of the above exception", Shape::chain},
     Opening{"The above exception was the direct cause", Shape::chain},

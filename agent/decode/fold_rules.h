@@ -17,6 +17,7 @@ namespace l4::decode {
 enum class Shape : std::uint8_t {
   plain,
   traceback,    ///< `Traceback (most recent call last):`
+  ignored,      ///< `Exception ignored in: <object>`, before the traceback
   file_frame,   ///< `  File "x.py", line 3, in f`
   exception,    ///< `ValueError: text`, `KeyboardInterrupt`
   chain,        ///< `During handling of the above exception, ...`

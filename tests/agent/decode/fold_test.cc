@@ -55,6 +55,30 @@ const FoldRow kFoldRows[] = {
          "Traceback (most recent call last):\n  File \"b.py\", line 1, in f\n",
      {"ValueError: bad value",
       "During handling of the above exception, another exception occurred:"}},
+    {"an exception that Python drops",
+     "Exception ignored in: <function Viewer.__del__ at 0x7ff7>\n" + kTraceback + "after\n",
+     {"Exception ignored in: <function Viewer.__del__ at 0x7ff7>", "after"}},
+    {"one that it drops without a stack, and one that it does not",
+     "Exception ignored in: <_io.TextIOWrapper name='<stdout>' mode='w'>\n"
+     "BrokenPipeError: [Errno 32] Broken pipe\n" +
+         kTraceback,
+     {"Exception ignored in: <_io.TextIOWrapper name='<stdout>' mode='w'>",
+      "ValueError: bad value"}},
+    {"one that it drops, whose text another writer's line replaced",
+     "Exception ignored in: <function Context.__del__ at 0x7ff7>\nTraceback (most recent call "
+     "last):\n  File \"a.py\", line 3, in __del__\nlib._errors.LibError: 12:00 [INFO] no file\n"
+     "LibError(\n\terr = NOT_READY,\n\tresult = 0\n)\nnext\n",
+     {"Exception ignored in: <function Context.__del__ at 0x7ff7>", ")", "next"}},
+    {"one that it drops in a callback, twice",
+     "Exception ignored on calling ctypes callback function: <function f at 0x1>\n" + kTraceback +
+         "Exception ignored in atexit callback: <function g at 0x1>\n" + kTraceback + "x\n",
+     {"Exception ignored on calling ctypes callback function: <function f at 0x1>",
+      "Exception ignored in atexit callback: <function g at 0x1>", "x"}},
+    {"a message that begins on the next line",
+     "Traceback (most recent call last):\n  File \"a\", line 1, in f\n"
+     "RuntimeError: INTERNAL: From /job:c/task:0:\n2 root error(s) found.\n"
+     "  (0) INTERNAL: load failed\nnext\n",
+     {"RuntimeError: INTERNAL: From /job:c/task:0:", "next"}},
     {"two in a row", kTraceback + kTraceback, {"ValueError: bad value", "ValueError: bad value"}},
     {"exception without text",
      "Traceback (most recent call last):\n  File \"a\", line 1, in f\n_queue.Empty\nnext\n",
