@@ -11,7 +11,7 @@
 namespace l4::detect {
 namespace {
 
-constexpr auto kForms = std::to_array<EndingForm>({
+constexpr std::array<EndingForm, 34> kForms{{
     {Ending::gone,
      "leaked {semaphore|shared_memory|shared memory|folder|file}*clean up at *shutdown",
      "resource_tracker: There appear to be 56 leaked semaphore objects to clean up at shutdown"},
@@ -79,7 +79,13 @@ constexpr auto kForms = std::to_array<EndingForm>({
     {Ending::kept, "^{*|=|-|#}*{ |*|=|-|#}{end|end of} {training|evaluation|testing}",
      "*****End evaluation kitti_models/second(default)*****"},
     {Ending::kept, "^training * {finished|completed|done}$", "training AGCN finished"},
-});
+    {Ending::kept,
+     "{final eval|final evaluation|final test|final testing|final validation|eval final|evaluation "
+     "final|test final}{ finished| done| complete| took| result| results| metrics| score| "
+     "accuracy| "
+     "acc|]|:}",
+     "[Eval FINAL]: {'rmse': 0.018}"},
+}};
 
 bool is_of_word(char c) {
   return is_name_letter(c) || is_digit(c);

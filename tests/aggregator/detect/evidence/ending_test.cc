@@ -53,7 +53,11 @@ TEST_CASE("endings: a process that is gone leaves traces, and so does one that e
         EndRow{"(base) user@host:~/llm$ nvidia-smi", Ending::left}, EndRow{"logout", Ending::left},
         EndRow{"[1]-  Exit 1                  python train.py", Ending::left},
         EndRow{"Job 88123 ended at Mon Mar  3 11:00:00 CET 2025", Ending::left},
-        EndRow{"Connection to 10.0.0.7 closed.", Ending::left}}) {
+        EndRow{"Connection to 10.0.0.7 closed.", Ending::left},
+        EndRow{"[Timing] final eval finished (Took 322.1s).", Ending::kept},
+        EndRow{"Final test accuracy: 91.2", Ending::kept},
+        EndRow{"=== Final evaluation results ===", Ending::kept},
+        EndRow{"worker: final validation took 31 s", Ending::kept}}) {
     CAPTURE(row.text);
     CHECK(ending_of(row.text) == row.ending);
   }
@@ -65,6 +69,7 @@ TEST_CASE("endings: what only sounds like an end is none") {
         "user@host.example is the contact", "semaphore objects: 12", "epoch 3 finished in 12 s",
         "expected exit code 0", "exit code 0x1f", "saved model to out/step_100", "[rank0]: ok",
         "see root@node:/etc/hosts", "total tokens: 12", "not all workers finished successfully",
+        "finals of the test set", "the final test will take long", "final validated batch",
         "waiting for all processes to have exited cleanly", ""}) {
     CAPTURE(text);
     CHECK(ending_of(text) == Ending::none);
