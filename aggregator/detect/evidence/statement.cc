@@ -358,6 +358,16 @@ bool is_call(std::string_view text) {
          rest.find('(') != std::string_view::npos;
 }
 
+/// The line that a diff shows as added or removed: "+    raise KeyError(name)". Items of a list,
+/// which begin alike, are not indented behind their sign.
+std::optional<std::string_view> changed_line(std::string_view text) {
+  if (!text.starts_with('+') && !text.starts_with('-')) return std::nullopt;
+  const std::size_t at = text.find_first_not_of(' ', 1);
+  constexpr std::size_t kIndentMin = 2;
+  if (at == text.npos || at < 1 + kIndentMin) return std::nullopt;
+  return text.substr(at);
+}
+
 bool has_code_form(const FormRow& row, std::string_view text) {
   const std::string_view rest = text.substr(row.word.size());
   if (row.word == "File \"") return rest.find("\", line ") != std::string_view::npos;
@@ -415,6 +425,10 @@ std::optional<Guess> find_guess(std::string_view text) {
 }
 
 bool is_code(std::string_view text) {
+  if (const auto line = changed_line(text)) {
+    text = *line;
+    if (text.starts_with('#')) return true;
+  }
   while (text.starts_with(' ')) text.remove_prefix(1);
   if (text.empty()) return false;
   if (text.find_first_not_of("^~ ") == std::string_view::npos) return true;
@@ -427,7 +441,9 @@ bool is_native_frame(std::string_view text) {
   const std::size_t at = text.find("@ ");
   if (at == text.npos) return false;
   const std::size_t front = text.substr(0, at).find_last_not_of(" \t");
-  if (front != text.npos && text[front] != ':') return false;  // "PC: @", or a logger's prefix
+  // Behind a logger's prefix, whose digits a template may mask: "logging.cc:<*>: @".
+  if (front != text.npos && text[front] != ':' && !text.substr(0, front + 1).ends_with("<*>"))
+    return false;
   std::string_view address = text.substr(at + 1);
   address.remove_prefix(std::min(address.find_first_not_of(" \t"), address.size()));
   return address.starts_with("0x") || address.starts_with("<*>") || address.starts_with("(nil)");

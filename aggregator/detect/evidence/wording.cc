@@ -203,7 +203,8 @@ Severity severity_of(std::string_view text, Level level) {
   if (tells_of_command(text)) return Severity::notice;
   if (is_native_frame(text)) return Severity::none;
   if (level == Level::fatal) return Severity::fatal;
-  if (level == Level::unknown && is_code(text)) return Severity::none;
+  const bool changed = text.starts_with('+') || text.starts_with('-');  // in a diff, if it is code
+  if ((level == Level::unknown || changed) && is_code(text)) return Severity::none;
   Severity words = find_exception(text).empty() ? by_words(text) : Severity::fatal;
   if (words > Severity::notice && (goes_on(text) || is_python_warning(text)))
     words = Severity::notice;

@@ -97,6 +97,23 @@ TEST_CASE("source code that a traceback quotes is no message") {
   }
 }
 
+TEST_CASE("kind: a line of code in a diff is no message, and an item of a list is one") {
+  for (const std::string_view text :
+       {"-                raise EnvironmentError(f'{self.path} exists')",
+        "+        except RuntimeError as failure:", "+    # the old one crashed",
+        "-  assert not failed, \"aborted\""}) {
+    CAPTURE(text);
+    CHECK(is_code(text));
+    CHECK(heard(text) == Severity::none);
+  }
+  for (const std::string_view text :
+       {"- rank 3 failed: no space left", "+ error: the link is down", "--- aborted ---"}) {
+    CAPTURE(text);
+    CHECK_FALSE(is_code(text));
+    CHECK(heard(text) >= Severity::failure);
+  }
+}
+
 TEST_CASE("kind: the name of a measure and a cell of a table are no failure") {
   for (const std::string_view text :
        {"rotation error@0.5, 1.0 | recall", "head: error@top5 <*>", "val/failure@<*>: 0.2",
@@ -116,7 +133,8 @@ TEST_CASE("kind: a frame of a native stack says nothing, whatever its level") {
   for (const std::string_view text :
        {"PC: @     0x7f94a6f26117  (unknown)  raise", "    @     0x55d1c0 abort_handler",
         "@ <*> (unknown) signal", "PC: @ (nil) (unknown)",
-        "[E <*> logging.cc:<*> PC: @ <*> (unknown)"}) {
+        "[E <*> logging.cc:<*> PC: @ <*> (unknown)", "[E <*> logging.<*> @ <*> (unknown)",
+        "E <*> crash.<*>     @ <*> abort", "[W <*> stack.cc:<*> @ (nil) signal"}) {
     CAPTURE(text);
     CHECK(severity_of(text, Level::error) == Severity::none);
   }
