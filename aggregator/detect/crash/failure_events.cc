@@ -168,14 +168,16 @@ struct Setting {
   const std::vector<EventHint>& hints;
   Known known;
   std::vector<std::optional<TimeMs>> progress = progress_by_node(view, clock);  // by node
-  std::vector<bool> free_text = find_free_text(view, hints);                    // by stream
+  std::vector<FreeText> free_text = find_free_text(view, hints);                // by stream
   std::vector<std::uint64_t> completed = completed_by_file(view);               // by stream
   std::map<job::Log, std::uint64_t> ends =
       clock.has_iterations() ? std::map<job::Log, std::uint64_t>() : good_ends(view);
 
   /// It tells of usual work, or of nothing.
-  bool is_usual(const EventHint& hint, const job::Occurrence& at) const {
-    if (hint.by_words && free_text[at.stream]) return true;
+  bool is_usual(const job::EventView& event, const EventHint& hint,
+                const job::Occurrence& at) const {
+    const FreeText free = hint.by_words ? free_text[at.stream] : FreeText::none;
+    if (free == FreeText::all || (free == FreeText::prose && is_prose(event.text))) return true;
     if (went_on(view, at, completed[at.stream])) return true;
     return !clock.has_iterations() && (recurs(view, hint, at) || ended_well_after(view, ends, at));
   }
@@ -201,7 +203,7 @@ std::optional<FailureEvent> judge(const Setting& setting, std::uint32_t index) {
   std::size_t unsure = 0;
   for (std::uint32_t i = 0; i < event.at.size(); ++i) {
     const job::Occurrence& at = event.at[i];
-    if (setting.is_usual(hint, at)) continue;
+    if (setting.is_usual(event, hint, at)) continue;
     if (setting.is_new(hint, at))
       found.occurrences.push_back(i);
     else if (!at.stats.first_time_exact)
@@ -273,10 +275,10 @@ void keep_rare(const job::JobView& view, std::vector<FailureEvent>& events) {
 /// Moves the events that the comparison sets apart, as failures.
 void take_set_apart(const job::JobView& view, const job::JobClock& clock,
                     const std::vector<EventHint>& hints, const UsualCourse& course,
-                    const std::vector<bool>& free_text, std::vector<FailureEvent>& quiet,
+                    const std::vector<FreeText>& free_text, std::vector<FailureEvent>& quiet,
                     std::vector<FailureEvent>& events) {
   const auto apart = std::ranges::stable_partition(quiet, [&](const FailureEvent& event) {
-    return free_text[event.first_stream] ||
+    return free_text[event.first_stream] == FreeText::all ||
            !is_set_apart(view, clock, event, hints[event.event], course);
   });
   for (FailureEvent& event : apart) event.severity = Severity::failure;

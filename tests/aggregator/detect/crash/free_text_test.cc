@@ -93,6 +93,26 @@ TEST_CASE("many more bad lines at the end than before are a failure") {
   CHECK_FALSE(found(job).empty());
 }
 
+TEST_CASE("kind: several sentences of plain words are free text, wherever they stand") {
+  constexpr std::array kSentences{
+      "So the second claim cannot be true, because it would contradict what we said of the first.",
+      "She said that the ship was lost when the storm came, and that nobody saw it again.",
+      "If the answer is wrong, then we have failed to prove that the number is a prime.",
+      "They could not agree on it, so the council was killed before it came to a vote, he wrote."};
+  for (const char* sentence : kSentences) CHECK_MESSAGE(is_prose(sentence), sentence);
+  MadeJob job(2), few(2);
+  for (MadeJob* one : {&job, &few}) one->iterate_all(1, 30);
+  for (const char* sentence : kSentences) job.say(0, {sentence, Level::unknown}, 30'100);
+  CHECK(found(job).empty());
+  few.say(0, {kSentences[0], Level::unknown}, 30'100);
+  CHECK(found(few).size() == 1);
+  for (const char* line :
+       {"The pool of buffers is lost", "worker 3 was killed by signal 9 on node-7 at step 120",
+        "RPC to 10.0.0.7:29500 failed after 30 s: the peer at rank=3 did not answer a request_id",
+        "Unable to open /data/train/shard_00012.bin: no such file or directory (errno 2)"})
+    CHECK_MESSAGE(!is_prose(line), line);
+}
+
 TEST_CASE("other sources are judged for themselves") {
   MadeJob job = sampling_job(75);
   job.say(1, {"The pool of buffers is lost", Level::unknown}, 100'100);
