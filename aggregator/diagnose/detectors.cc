@@ -52,7 +52,11 @@ void detect_hang(const Attempt& attempt, Findings& findings) {
   // the last progress belong to another run or another clock.
   constexpr std::chrono::weeks kOneJob{4};
   const bool other_run = findings.silence.stalled_for > kOneJob;
-  const bool works = !has_failure(findings) && detect::hang::goes_on(findings.view, findings.clock);
+  const auto& silence = findings.silence;
+  const TimeMs expected = attempt.now.time - silence.stalled_for + silence.deadline;
+  const bool works =
+      !has_failure(findings) && (detect::hang::goes_on(findings.view, findings.clock) ||
+                                 detect::hang::ends_behind_pause(findings.view, expected));
   findings.silence.overdue = !other_run && !works;
 }
 

@@ -49,6 +49,20 @@ bool goes_on(const job::JobView& view, const job::JobClock& clock) {
   return static_cast<std::size_t>(kinds) >= kKindsMin;
 }
 
+bool ends_behind_pause(const job::JobView& view, TimeMs from) {
+  constexpr std::uint64_t kFew = 2;
+  std::uint64_t lines = 0;
+  for (const job::EventView& event : view.events)
+    for (const job::Occurrence& at : event.at) {
+      if (!at.stats.last_time || *at.stats.last_time <= from) continue;
+      if (event.level >= Level::warning) return false;
+      const bool all = at.stats.first_time && *at.stats.first_time > from;
+      lines += all ? at.stats.count : 1;
+      if (lines > kFew) return false;
+    }
+  return lines > 0;
+}
+
 bool worked_until(const job::JobView& view, std::uint32_t stream, std::uint64_t line) {
   const job::Log log = view.streams[stream].log();
   const std::uint64_t completed = job::completed_lines(view).at(log);

@@ -53,6 +53,10 @@ Silence find_silence(const job::JobView& view, const job::JobClock& clock, TimeM
 /// iteration was seen.
 bool goes_on(const job::JobView& view, const job::JobClock& clock);
 
+/// Nobody printed more behind `from` than one or two ordinary lines: the logs end right behind a
+/// pause, and whoever printed them may have gone on.
+bool ends_behind_pause(const job::JobView& view, TimeMs from);
+
 /// Between its last iteration and line `line`, the stream's file was written on as by a program
 /// that works: many lines of many kinds, as of an evaluation.
 bool worked_until(const job::JobView& view, std::uint32_t stream, std::uint64_t line);

@@ -68,6 +68,22 @@ TEST_CASE("lines that keep coming without a pace of their own are not progress")
   CHECK(silence.overdue);
 }
 
+TEST_CASE("kind: logs that end right behind a pause do not show a hang") {
+  const TimeMs from = after(100'000);
+  for (const char* line : {"[GC] collected in 0.02 s", "synced 3 files", "epoch 2 begins"}) {
+    CAPTURE(line);
+    MadeJob one(2), many(2), loud(2), none(2);
+    for (MadeJob* job : {&one, &many, &loud, &none}) job->iterate_all(1, 60);
+    one.say(0, {line}, 7'200'000);
+    for (int i = 0; i < 4; ++i) many.say(0, {line}, 7'200'000 + i * 10'000);
+    loud.say(0, {line, Level::warning}, 7'200'000);
+    CHECK(ends_behind_pause(one.view(), from));
+    CHECK_FALSE(ends_behind_pause(many.view(), from));  // who reports all along while he waits
+    CHECK_FALSE(ends_behind_pause(loud.view(), from));
+    CHECK_FALSE(ends_behind_pause(none.view(), from));
+  }
+}
+
 TEST_CASE("who saves a checkpoint or evaluates goes on; whatever else is said does not count") {
   for (const Stage stage : {Stage::checkpoint_save, Stage::evaluation, Stage::training}) {
     CAPTURE(static_cast<int>(stage));
