@@ -53,6 +53,18 @@ bool is_heading(std::string_view text) {
          text.find_first_of("0123456789<=\"'") == std::string_view::npos;
 }
 
+/// The leading fault is a mistake of the program or of its libraries, not of its settings, of a
+/// machine or of a service.
+bool is_of_program(const std::vector<const faults::Fault*>& faults) {
+  return !faults.empty() &&
+         (faults.front()->subcategory == "program" || faults.front()->subcategory == "bug");
+}
+
+/// What the C++ runtime prints of an exception that nobody caught.
+bool is_dying(std::string_view text) {
+  return text.starts_with("terminate called") || text.starts_with("what():");
+}
+
 /// Severity from the printed level alone. NCCL has no graver level than WARN.
 bool only_warns(const job::EventView& event) {
   const auto says = [&](std::string_view words) { return event.text.contains(words); };
@@ -142,6 +154,12 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
       hint.mild = true;
       hint.severity = std::min(hint.severity, Severity::notice);
     }
+    // A logger that prints an exception, or what a program did wrong, as a warning has caught it.
+    if (only_warns(event) && (detect::says_at_front(facts) || is_of_program(hints.faults[i]))) {
+      hint.mild = true;
+      hint.severity = std::min(hint.severity, Severity::failure);
+    }
+    hint.dying = is_dying(event.text);
     if (hint.by_words && is_heading(event.text)) hint.consequence = true;
     if (is_head_alone(event.text)) hint.consequence = true;  // the lines behind it are missing
     constexpr std::uint8_t kEcho = wire::kMarkTeardown | wire::kMarkAftermath;

@@ -57,6 +57,15 @@ std::optional<Rank> rank_of(const job::JobView& view, std::uint32_t stream) {
   return view.ranks[view.streams[stream].rank].rank;
 }
 
+/// Another event begins on the line behind that of the event.
+bool has_next_line(const Built& built, const FailureEvent& failure) {
+  const job::JobView& view = built.findings.view;
+  return std::ranges::any_of(built.findings.failures.events, [&](const FailureEvent& other) {
+    return other.first_line == failure.first_line + 1 &&
+           view.streams[other.first_stream].log() == view.streams[failure.first_stream].log();
+  });
+}
+
 struct Reach {
   std::set<std::string> nodes;
   std::set<Rank> ranks;
@@ -120,10 +129,12 @@ struct Listed {
   IndicatingEvent event;
   EventScope scope;
   Severity severity;
+  bool wraps = false;  ///< says only that something failed, and its next line what
 };
 
 /// Roots first, then what else failed, then consequences. Where all is consequence, the first of
-/// them is the nearest to what nobody says, and lines that only were new stand behind them.
+/// them is the nearest to what nobody says; wrappers, and lines that only were new, stand behind
+/// them.
 void sort_events(std::vector<Listed>& listed) {
   const auto is_quiet = [](const Listed& one) {
     return one.event.role == Role::direct && one.severity < Severity::failure;
@@ -133,7 +144,7 @@ void sort_events(std::vector<Listed>& listed) {
   });
   std::ranges::stable_sort(listed, {}, [&](const Listed& one) {
     const bool quiet = !caused && is_quiet(one);
-    return std::tuple(quiet, one.event.role, caused ? -one.event.score : 0.0);
+    return std::tuple(quiet, one.event.role, !caused && one.wraps, caused ? -one.event.score : 0.0);
   });
   for (std::size_t i = 1; !caused && i < listed.size(); ++i)  // scores of a role fall
     if (listed[i].event.role == listed[i - 1].event.role)
@@ -325,7 +336,8 @@ void build_events(const Built& built, Diagnosis& diagnosis) {
       out.parameters.push_back({key.first, key.second, count});
     std::ranges::stable_sort(out.parameters, std::greater<>{}, &ParameterCount::count);
     EventScope scope = scope_of_event(built, failure, out.score);
-    listed.push_back({std::move(out), std::move(scope), failure.severity});
+    const bool wraps = hint.general && has_next_line(built, failure);
+    listed.push_back({std::move(out), std::move(scope), failure.severity, wraps});
   }
   sort_events(listed);
   for (Listed& one : listed) {

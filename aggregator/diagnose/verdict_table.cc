@@ -57,6 +57,7 @@ constexpr std::array kRows{
     VerdictRow{facts(gone), facts(complete, untrained), State::crashed, .6, 0, {}},
     VerdictRow{facts(ended, cut_short), facts(untrained, kept), State::crashed, .6, 0, {}},
     VerdictRow{facts(peer_lost), facts(untrained, live), State::crashed, .6, 0, {}},
+    VerdictRow{facts(peer_lost, untrained), facts(live), State::crashed, .45, 0, {}},
     VerdictRow{facts(ended), facts(live), State::unknown, .5, 0,
                "its processes have ended, and nothing says how"},
 

@@ -40,6 +40,15 @@ bool is_carried(const job::JobView& view, const std::vector<EventHint>& hints,
          log_of(view, inner) == log_of(view, wrapper) && lines_between(inner, wrapper) <= kBlock;
 }
 
+/// An exception left the program before: the destructors that run meanwhile may throw, too.
+bool died_before(const std::vector<EventHint>& hints, const FailureEvent& cause,
+                 const FailureEvent& event) {
+  const EventHint& hint = hints[cause.event];
+  return is_precise(cause, hint) && !hint.dying && cause.severity == Severity::fatal &&
+         cause.first_stream == event.first_stream && cause.first_line < event.first_line &&
+         lines_between(cause, event) <= kLines;
+}
+
 struct Order {
   bool near = false;   ///< both belong to one failure, as far as is known
   bool first = false;  ///< the first of both is not the later one
@@ -60,8 +69,11 @@ Order order_of(const job::JobView& view, const FailureEvent& a, const FailureEve
 void settle_precedence(const job::JobView& view, const std::vector<EventHint>& hints,
                        std::vector<FailureEvent>& events) {
   for (FailureEvent& event : events) {
-    if (!hints[event.event].general) continue;
+    const EventHint& own = hints[event.event];
+    if (!own.general && !own.dying) continue;
     event.follows = std::ranges::any_of(events, [&](const FailureEvent& other) {
+      if (own.dying && died_before(hints, other, event)) return true;
+      if (!own.general) return false;
       if (is_carried(view, hints, other, event)) return true;
       const EventHint& hint = hints[other.event];
       if (!is_precise(other, hint)) return false;

@@ -29,8 +29,9 @@ struct EventHint {
   bool waited = false;    ///< says that something was waited for and did not come
   bool setup = false;     ///< happens while processes find each other
   bool accuses_peer = false;
-  bool stop = false;  ///< somebody, or a limit, stopped the job
-  bool mild = false;  ///< a warning that most jobs survive, whatever its wording
+  bool dying = false;  ///< thrown by a process that ends already, if it has failed before
+  bool stop = false;   ///< somebody, or a limit, stopped the job
+  bool mild = false;   ///< a warning that most jobs survive, whatever its wording
   bool in_pool = false;
   bool excess = false;  ///< in the pool, but far more frequent here
 

@@ -24,6 +24,13 @@ faults::Fault fault(const char* id, Level severity, const char* pattern) {
   return fault;
 }
 
+/// A line that tells of a stop by `who`.
+faults::Fault stop(const char* pattern, const char* who) {
+  faults::Fault fault = diagnose::fault("stop", Level::error, pattern);
+  fault.stopped_by = who;
+  return fault;
+}
+
 /// Lines that sound like a failure although the job goes on.
 faults::Fault fast_path() {
   return fault("fast_path", Level::warning, "cannot use the fast path");
@@ -251,6 +258,36 @@ TEST_CASE("verdict: kind 'only consequences': the first leads, and quiet lines s
   }
 }
 
+TEST_CASE("verdict: kind 'only consequences': a wrapper stands behind what it wraps") {
+  faults::Fault wrapper = fault("wrapper", Level::fatal, "the launched program");
+  faults::Fault inner = fault("inner", Level::fatal, "of another process");
+  wrapper.general = true;
+  inner.consequence = true;
+  const auto library = faults::Library().with({wrapper, inner});
+  for (const char* said : {"ActorUnavailableError: the end of another process was seen",
+                           "EOFError: the pipe of another process is closed",
+                           "WorkerLostError: the answer of another process did not come"}) {
+    CAPTURE(said);
+    const Say first{"the launched program ended with an error", Level::error};
+    CHECK(first_event({first, {said, Level::error}}, library) == said);
+  }
+}
+
+TEST_CASE("verdict: kind 'caught': an exception that a logger prints as a warning was survived") {
+  faults::Fault backend = fault("backend", Level::fatal, "BackendFailed");
+  backend.category = faults::Category::framework;
+  backend.subcategory = "bug";
+  const auto library = faults::Library().with({backend, stop("limit is over", "the run limit")});
+  for (const char* caught :
+       {"compile: [WARNING] BackendFailed: backend='x' raised", "BackendFailed: no tool 'ld'",
+        "BackendFailed: the graph is not supported"}) {
+    CAPTURE(caught);
+    const Say end{"the time limit is over", Level::unknown};
+    CHECK(first_event({{caught, Level::warning}, end}, library) == end.text);
+    CHECK(first_event({{caught, Level::error}, end}, library) == caught);
+  }
+}
+
 TEST_CASE("verdict: who is named by another leads, and is lost if it says nothing") {
   for (const std::string host : {"node-4", "node-4.cluster"}) {
     CAPTURE(host);
@@ -436,13 +473,6 @@ TEST_CASE("verdict: kind 'lost peer': the last lines say that a peer is gone, an
     };
     CHECK(ended(go_on, &library).verdict.state == State::unknown);
   }
-}
-
-/// A line that tells of a stop by `who`.
-faults::Fault stop(const char* pattern, const char* who) {
-  faults::Fault fault = diagnose::fault("stop", Level::error, pattern);
-  fault.stopped_by = who;
-  return fault;
 }
 
 TEST_CASE("verdict: kind 'stopped': who stopped the job leads, and is in the first sentence") {

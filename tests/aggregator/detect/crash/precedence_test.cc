@@ -27,6 +27,7 @@ std::vector<std::string> followers(MadeJob& made) {
     test::note_wording(event, hint);
     hint.general = event.text.contains("signal");
     hint.known_fault = hint.general || event.text.contains("limit");
+    hint.dying = event.text.starts_with("terminate called");
   });
   std::vector<std::string> texts;
   for (const FailureEvent& event : find_failure_events(view, job::make_clock(view), hints).events)
@@ -82,6 +83,24 @@ TEST_CASE("kind: a wrapper leads over nothing that begins on its next line") {
     apart.say(1, {text, Level::error}, 30'500);
     CHECK(followers(job) == std::vector<std::string>{kSignal.text});
     CHECK(followers(apart).empty());
+  }
+}
+
+TEST_CASE("kind: what the runtime throws behind an exception that left the program follows it") {
+  for (const char* text :
+       {"terminate called after throwing an instance of 'c10::Error'",
+        "terminate called without an active exception", "terminate called recursively"}) {
+    CAPTURE(text);
+    MadeJob behind = trained(), before = trained(), elsewhere = trained();
+    behind.say(1, kUnknown, 30'500);
+    behind.say(1, {text, Level::error}, 30'600);
+    before.say(1, {text, Level::error}, 30'500);
+    before.say(1, kUnknown, 30'600);
+    elsewhere.say(0, kUnknown, 30'500);
+    elsewhere.say(1, {text, Level::error}, 30'600);
+    CHECK(followers(behind) == std::vector<std::string>{text});
+    CHECK(followers(before).empty());
+    CHECK(followers(elsewhere).empty());
   }
 }
 
