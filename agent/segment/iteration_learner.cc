@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "agent/segment/template_traits.h"
+#include "common/base/ascii.h"
 
 namespace l4::segment {
 namespace {
@@ -35,6 +36,19 @@ std::uint32_t line_of(std::uint64_t line) {
       std::min<std::uint64_t>(line, std::numeric_limits<std::uint32_t>::max()));
 }
 
+/// The clock of a bar shows more than 0: "[00:29<?, ?it/s]".
+bool is_running(std::string_view drawn) {
+  const std::size_t end = drawn.rfind('<');
+  if (end == drawn.npos) return false;
+  std::size_t at = end;
+  while (at > 0 && (is_digit(drawn[at - 1]) || drawn[at - 1] == ':')) --at;
+  return at > 0 && drawn[at - 1] == '[' &&
+         drawn.substr(at, end - at).find_first_of("123456789") != drawn.npos;
+}
+
+/// Steps by which a template that continues the marker may be ahead of it.
+constexpr std::int64_t kAheadMax = 4;
+
 /// True if `far` is a small multiple of `near`: other lines may print some of the numbers, and a
 /// bar skips numbers when time is short.
 bool leaps(std::int64_t far, std::int64_t near) {
@@ -53,7 +67,8 @@ bool IterationLearner::Watched::hopeless() const {
 
 /// Index of the template in watched_, which is added if there is room. Without room, every
 /// kRefusals-th new template replaces another, so that each template is watched long enough to come
-/// again. Bars are few, and always get room.
+/// again. Bars and lines of a promising form are few, and always get room: a program may print its
+/// settings in hundreds of lines before them.
 std::optional<std::size_t> IterationLearner::watch(LocalTemplateId id, bool urgent) {
   constexpr std::uint16_t kCounting = 2;
   constexpr std::uint32_t kRefusals = 16;
@@ -150,7 +165,8 @@ bool IterationLearner::convinces(const Field& field, std::uint32_t lines, const 
 bool IterationLearner::outlasts_leader(const Field& field) const {
   constexpr std::int64_t kUnfinished = 4;  // an evaluation pauses the marker
   const Field& marker = leader();
-  if (marker.last_line >= field.run_line || field.falls > marker.falls) return false;
+  if (field.paused || marker.last_line >= field.run_line || field.falls > marker.falls)
+    return false;
   std::int64_t needed = marker.total > 0 && marker.last >= marker.total ? 1 : kUnfinished;
   if (field.standing < marker.standing) needed *= kUnfinished;
   if (marker.first_time && marker.last_time && field.run_time && field.last_time)
@@ -162,7 +178,15 @@ bool IterationLearner::outlasts_leader(const Field& field) const {
   return covered(field, field.run_line) > needed * covered(marker, marker.first_line);
 }
 
-bool IterationLearner::beats_leader(const Field& field) const {
+/// The counter led until another one outlasted it, and goes on behind `before`, its last number.
+bool IterationLearner::is_former(const Place& place, std::int64_t before) const {
+  if (former_ != place) return false;
+  const Field& field = watched_[place.watched].fields[place.field];
+  return field.last > before &&
+         field.last - before <= kAheadMax * std::max<std::int64_t>(field.step, 1);
+}
+
+bool IterationLearner::is_better(const Field& field) const {
   const Field& marker = leader();
   if (field.standing > marker.standing) return true;
   if (field.standing == marker.standing) {
@@ -171,15 +195,17 @@ bool IterationLearner::beats_leader(const Field& field) const {
     const bool outer = marker.unit == Unit::epoch && field.unit == Unit::iteration;
     if (outer && field.falls <= marker.falls) return true;
   }
-  return outlasts_leader(field);
+  return false;
 }
 
 /// Several templates may print the marker's number, for example where its line has further fields
 /// at times ("eta: 1 day, 2:00" and "eta: 23:00"), or where blanks fill short numbers up
-/// ("[ 9900/14658]", "[10000/14658]"). Behind the end of an epoch it begins again.
-bool IterationLearner::continues_leader(const Counter& counter, const Counters& counters,
-                                        Standing standing) const {
-  constexpr std::int64_t kAheadMax = 4;
+/// ("[ 9900/14658]", "[10000/14658]"). Behind the end of an epoch it begins again. A template that
+/// counts for itself, such as the steps of an evaluation, passes the marker's number by chance.
+bool IterationLearner::continues_leader(const Field& field, const Counter& counter,
+                                        const Counters& counters) const {
+  constexpr std::uint16_t kStraysFew = 1;
+  if (field.strays > kStraysFew) return false;
   const Field& marker = leader();
   const auto& epoch = watched_[leader_->watched].epoch;
   const bool next_epoch = epoch && counters.epoch && *counters.epoch == *epoch + 1;
@@ -188,18 +214,19 @@ bool IterationLearner::continues_leader(const Counter& counter, const Counters& 
   const bool alike = counter.in_epoch == marker.in_epoch && (counter.in_epoch || counter.total > 0);
   return (counter.name != 0 || alike) && counter.name == marker.name &&
          counter.unit == marker.unit && counter.total == marker.total &&
-         standing >= marker.standing && ahead > 0 &&
+         field.standing >= marker.standing && ahead > 0 &&
          ahead <= kAheadMax * std::max<std::int64_t>(marker.step, 1);
 }
 
-/// A bar at its former number: nothing was completed since. A program that gives up draws it again.
-bool IterationLearner::is_redrawn(const Watched& watched, const Counters& counters) {
+/// A bar at its former number: nothing was completed since. A program that gives up draws it again,
+/// at 0 with a clock that has run; a bar that begins shows neither.
+bool IterationLearner::is_redrawn(const Watched& watched, const Counters& counters, bool running) {
   if (!counters.bar || watched.seen == 0) return false;
   const Counter& counter = counters.items[*counters.bar];
   const Field& field = watched.fields[*counters.bar];
   const bool complete = counter.total > 0 && counter.value >= counter.total;
-  return counter.value > 0 && !complete && field.sign == Sign::bar && field.last == counter.value &&
-         field.total == counter.total;
+  return (counter.value > 0 || running) && !complete && field.sign == Sign::bar &&
+         field.last == counter.value && field.total == counter.total;
 }
 
 void IterationLearner::lead(const Place& place, const Counters& counters) {
@@ -217,31 +244,51 @@ void IterationLearner::lead(const Place& place, const Counters& counters) {
       (counter.unit == Unit::epoch || counter.unit == Unit::sample ? wire::kGroundOtherUnit : 0));
 }
 
+/// The counter is where the marker has long been: it counts for itself.
+bool IterationLearner::strays(const Field& field) const {
+  const std::int64_t near = kAheadMax * leader().step;
+  return near > 0 && field.last < leader().last - near;
+}
+
+void IterationLearner::forget_strays() {
+  for (Watched& watched : watched_)
+    for (Field& field : watched.fields) field.strays = 0;
+}
+
 std::optional<IterationLearner::Learned> IterationLearner::contest(std::size_t place,
                                                                    const Counters& counters,
-                                                                   const Moment& now,
-                                                                   bool trusted) {
+                                                                   const Seen& seen) {
+  constexpr std::uint16_t kStraysMost = 1000;
   Watched& watched = watched_[place];
   std::optional<std::size_t> marks;
-  redrawn_ = is_redrawn(watched, counters);
+  redrawn_ = is_redrawn(watched, counters, seen.running);
   for (std::size_t i = 0; i < counters.size; ++i) {
     const Place here{place, i};
-    count(watched, i, counters, now);
     Field& field = watched.fields[i];
+    const std::int64_t before = field.last;
+    count(watched, i, counters, seen.now);
     watched.best_streak = std::max(watched.best_streak, field.streak);
     watched.counts = true;
     if (leader_ == here) {
       marks = i;
-    } else if (leader_ && !marks && continues_leader(counters.items[i], counters, field.standing)) {
+      if (field.last < before) forget_strays();
+    } else if (leader_ && !marks && continues_leader(field, counters.items[i], counters)) {
       marks = i;
       if (counters.epoch) watched_[leader_->watched].epoch = counters.epoch;
       leader().last = field.last;
       leader().last_line = field.last_line;
       leader().last_time = field.last_time;
-    } else if (convinces(field, watched.seen, counters, now, trusted) &&
-               (!leader_ || beats_leader(field))) {
+    } else if (is_former(here, before)) {
+      leader().paused = true;
       lead(here, counters);
       marks = i;
+    } else if (convinces(field, watched.seen, counters, seen.now, seen.trusted) &&
+               (!leader_ || is_better(field) || outlasts_leader(field))) {
+      former_ = leader_ && !is_better(field) ? leader_ : std::nullopt;
+      lead(here, counters);
+      marks = i;
+    } else if (leader_ && watched.seen > 0 && field.last > before && strays(field)) {
+      field.strays = std::min<std::uint16_t>(field.strays + 1, kStraysMost);
     }
   }
   if (counters.epoch) watched.epoch = counters.epoch;
@@ -249,7 +296,21 @@ std::optional<IterationLearner::Learned> IterationLearner::contest(std::size_t p
   if (!marks || (redrawn_ && *marks == *counters.bar)) return std::nullopt;
   const Counter& counter = counters.items[*marks];
   const auto total = counter.total > 0 ? std::optional(counter.total) : std::nullopt;
-  return Learned{{counter.value, total}, counters.epoch, counters.epoch_total};
+  return Learned{{counter.value, total},
+                 counters.epoch,
+                 counters.epoch_total,
+                 counter.sign == Sign::bar,
+                 counter.unit == Unit::epoch};
+}
+
+bool IterationLearner::is_promising(std::string_view line) {
+  Counters counters;
+  find_counters(line, counters);
+  const Company company = company_of(line);
+  const auto end = counters.items.begin() + static_cast<std::ptrdiff_t>(counters.size);
+  return std::any_of(counters.items.begin(), end, [&](const Counter& counter) {
+    return standing_of(counter, company, counters.epoch.has_value()) >= Standing::strong;
+  });
 }
 
 /// What the first line of a template speaks of holds for all of its lines.
@@ -264,11 +325,13 @@ void IterationLearner::note_company(Watched& watched, std::string_view line,
 
 std::optional<IterationLearner::Learned> IterationLearner::observe(LocalTemplateId id,
                                                                    std::string_view message,
-                                                                   const Moment& now, bool drawn) {
+                                                                   const Moment& now,
+                                                                   Reading reading) {
+  const bool drawn = reading.drawn;
   if (!drawn) redrawn_ = false;
   std::optional<std::size_t> place;
   if (!drawn) {
-    place = watch(id);
+    place = watch(id, reading.promising);
     if (!place || watched_[*place].hopeless()) return std::nullopt;
   }
   Counters counters;
@@ -288,7 +351,7 @@ std::optional<IterationLearner::Learned> IterationLearner::observe(LocalTemplate
     ++watched.seen;
     return std::nullopt;
   }
-  return contest(*place, counters, now, trusted);
+  return contest(*place, counters, {now, trusted, counters.bar && is_running(message)});
 }
 
 std::optional<IterationLearner::Learned> IterationLearner::observe_bar(const Progress& bar,
@@ -313,7 +376,8 @@ std::optional<IterationLearner::Learned> IterationLearner::observe_bar(const Pro
                        .unit = Unit::iteration,
                        .sign = Sign::bar};
   const bool plain = kind == BarKind::training || kind == BarKind::other;
-  return contest(*place, counters, now, kind == BarKind::training || (in_training && plain));
+  const bool trusted = kind == BarKind::training || (in_training && plain);
+  return contest(*place, counters, {now, trusted, is_running(drawn)});
 }
 
 }  // namespace l4::segment

@@ -7,7 +7,8 @@
 // weaker it is, the more often it must grow before it is taken; what loads, converts or saves is
 // never taken. A better standing wins at once; among equals the finer step wins, and a counter that
 // goes on after the marker has ended wins once it has lasted longer (an evaluation does not, a
-// download bar loses to the training that follows). A counter that begins again wins nothing from
+// download bar loses to the training that follows). If the marker then goes on where it was, it
+// had not ended, and leads for good. A counter that begins again wins nothing from
 // one that does not.
 //
 // Lines are judged as they come, and a marker that becomes known late changes nothing before it:
@@ -23,6 +24,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/segment/announced_totals.h"
 #include "agent/segment/progress_grammar.h"
 #include "agent/segment/rule_pack.h"
 #include "common/base/flat_table.h"
@@ -46,18 +48,31 @@ class IterationLearner {
     Progress progress;
     std::optional<std::int64_t> epoch;  ///< printed beside it
     std::int64_t epoch_total = 0;       ///< 0 if none is printed
+    bool drawn = false;                 ///< by a bar
+    bool of_epochs = false;             ///< the marker counts epochs
   };
 
-  /// The iteration number, if `message` is a line of the marker. `drawn`: it holds a bar, so it is
-  /// read whatever its template.
+  /// How a line is read. `drawn`: it holds a bar, so it is read whatever its template. `promising`:
+  /// is_promising() holds for its template, so it gets room.
+  struct Reading {
+    bool drawn = false, promising = false;
+  };
+  /// The iteration number, if `message` is a line of the marker.
   std::optional<Learned> observe(LocalTemplateId id, std::string_view message, const Moment& now,
-                                 bool drawn = false);
+                                 Reading reading);
+  std::optional<Learned> observe(LocalTemplateId id, std::string_view message, const Moment& now) {
+    return observe(id, message, now, {});
+  }
+  /// A counter of the line has the standing of a marker at first sight: asked once for a template.
+  static bool is_promising(std::string_view line);
   /// The same for a bar that the decoder removed, because text was printed on its line. `drawn`: as
   /// it stood there; its words and the unit of its rate tell its kind. `in_training`: such a bar is
   /// believed at once, unless it counts something else.
   std::optional<Learned> observe_bar(const Progress& bar, std::string_view drawn, const Moment& now,
                                      bool in_training);
 
+  /// The totals that were announced in the file so far; the next run's learner keeps them.
+  AnnouncedTotals& announced() { return announced_; }
   /// The last line held a bar at a number at which it had been drawn before.
   bool redrawn() const { return redrawn_; }
   /// Increases whenever another counter becomes the marker; 0 while there is none.
@@ -79,9 +94,11 @@ class IterationLearner {
     std::uint32_t lines = 0;    ///< that had it
     std::uint16_t changes = 0;  ///< how often it had another value
     std::uint16_t falls = 0;    ///< how often it began again, without an epoch that grew
+    std::uint16_t strays = 0;   ///< how often it grew far behind the marker, since that began
     Unit unit = Unit::unknown;
     Sign sign = Sign::none;
     bool in_epoch = false;
+    bool paused = false;  ///< it ran while the marker paused, as an evaluation does
     Standing standing = Standing::none;
   };
   struct Watched {
@@ -102,16 +119,23 @@ class IterationLearner {
 
   std::optional<std::size_t> watch(LocalTemplateId id, bool urgent = false);
   static void note_company(Watched& watched, std::string_view line, std::optional<BarKind> bar);
-  std::optional<Learned> contest(std::size_t place, const Counters& counters, const Moment& now,
-                                 bool trusted);
+  /// What is known of a line beside its counters. `running`: its bar's clock has begun.
+  struct Seen {
+    Moment now;
+    bool trusted = false, running = false;
+  };
+  std::optional<Learned> contest(std::size_t place, const Counters& counters, const Seen& seen);
   void count(Watched& watched, std::size_t index, const Counters& counters, const Moment& now);
   /// `lines` of its template were seen before.
   bool convinces(const Field& field, std::uint32_t lines, const Counters& counters,
                  const Moment& now, bool trusted) const;
-  bool beats_leader(const Field& field) const;
+  bool is_better(const Field& field) const;
   bool outlasts_leader(const Field& field) const;
-  bool continues_leader(const Counter& counter, const Counters& counters, Standing standing) const;
-  static bool is_redrawn(const Watched& watched, const Counters& counters);
+  bool is_former(const Place& place, std::int64_t before) const;
+  bool continues_leader(const Field& field, const Counter& counter, const Counters& counters) const;
+  bool strays(const Field& field) const;
+  void forget_strays();
+  static bool is_redrawn(const Watched& watched, const Counters& counters, bool running);
   void lead(const Place& place, const Counters& counters);
   const Field& leader() const { return watched_[leader_->watched].fields[leader_->field]; }
   Field& leader() { return watched_[leader_->watched].fields[leader_->field]; }
@@ -121,9 +145,11 @@ class IterationLearner {
   std::size_t oldest_ = 0;          ///< where the search for a template to evict begins
   std::uint32_t refused_ = 0;       ///< templates that found no room
   std::optional<Place> leader_;
+  std::optional<Place> former_;  ///< the marker that the present one has outlasted
   std::uint32_t changes_ = 0;
   bool redrawn_ = false;
   std::uint8_t grounds_ = 0;
+  AnnouncedTotals announced_;
 };
 
 }  // namespace l4::segment

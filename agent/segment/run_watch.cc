@@ -1,6 +1,7 @@
 #include "agent/segment/run_watch.h"
 
 #include <algorithm>
+#include <array>
 
 namespace l4::segment {
 namespace {
@@ -30,6 +31,17 @@ constexpr std::uint64_t kLongStart = 100;
 constexpr Millis kTogether{30'000};
 
 }  // namespace
+
+bool is_word_of_shell(std::string_view text) {
+  constexpr auto kWords = std::to_array<std::string_view>(
+      {"Killed", "Terminated", "Aborted", "Segmentation fault", "Bus error", "Hangup",
+       "Floating point exception", "Illegal instruction", "User defined signal 1",
+       "User defined signal 2", "CPU time limit exceeded"});
+  constexpr std::string_view kDumped = " (core dumped)";
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  if (text.ends_with(kDumped)) text.remove_suffix(kDumped.size());
+  return std::ranges::find(kWords, text) != kWords.end();
+}
 
 void RunWatch::note_jump(std::size_t speaker, const IterationMark& mark) {
   const std::int64_t number = mark.iteration;
@@ -120,8 +132,8 @@ bool RunWatch::opens_again(const Line& line) {
 
 /// Notes what shows that the run is over, or goes on.
 void RunWatch::note_end(const Line& line, const TemplateTraits& traits) {
-  ended_ |= traits.role.finished || (line.folded && line.level >= Level::error);
-  came_to_something_ |= traits.role.finished || line.level >= Level::error;
+  ended_ |= traits.role.finished || traits.ended || (line.folded && line.level >= Level::error);
+  came_to_something_ |= traits.role.finished || traits.ended || line.level >= Level::error;
 }
 
 bool RunWatch::begins(const Line& line, const TemplateTraits& traits,

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "agent/segment/opening_lines.h"
@@ -23,6 +24,9 @@
 #include "common/base/time.h"
 
 namespace l4::segment {
+
+/// What a shell prints of a program that a signal has ended: "Killed", "Aborted (core dumped)".
+bool is_word_of_shell(std::string_view text);
 
 class RunWatch {
  public:

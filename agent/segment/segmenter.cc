@@ -16,14 +16,15 @@ std::optional<IterationMark> Segmenter::pack_mark(const decode::Record& record,
   if (!has_pack_marker_ && learned_ != 0) patience_ = std::min(4 * patience_, kPatienceMax);
   has_pack_marker_ = true;
   strays_ = 0;
-  IterationMark mark = numbered(*progress, &marker);
+  IterationMark mark = numbered(*progress, &marker, {.drawn = marker.bar});
   mark.boundary = marker.boundary;
   return mark;
 }
 
 /// The next number of the marker. If another marker was taken since the last number, and the number
 /// does not continue those of the former, numbers begin anew.
-IterationMark Segmenter::numbered(const Progress& progress, const IterationMarker* rule) {
+IterationMark Segmenter::numbered(const Progress& progress, const IterationMarker* rule,
+                                  MarkerKind kind) {
   const std::uint32_t learned = rule == nullptr ? learner_.changes() : 0;
   if (numbered_before_ && learned != learned_) {
     if (!continues(progress.number)) number_anew();
@@ -33,7 +34,7 @@ IterationMark Segmenter::numbered(const Progress& progress, const IterationMarke
   numbered_before_ = has_number_ = true;
   IterationMark mark;
   mark.iteration = epochs_.count(progress.number, progress.total);
-  mark.reach = epochs_.reach(progress.number, progress.total);
+  mark.reach = epochs_.reach(progress.number, progress.total, learner_.announced(), kind);
   mark.rule = rule;
   mark.before = epochs_.before();
   mark.numbering = numbering_;
@@ -56,7 +57,7 @@ void Segmenter::number_anew() {
 /// text was printed on its line. Beside a rule pack's marker only bars are looked at, and they
 /// count once the pack's line comes no more.
 std::optional<IterationMark> Segmenter::learned_mark(const decode::Record& record,
-                                                     LocalTemplateId id) {
+                                                     LocalTemplateId id, bool promising) {
   const IterationLearner::Moment now{record.lines.front(), record.time};
   bool beside = false;
   std::optional<IterationLearner::Learned> learned;
@@ -67,7 +68,7 @@ std::optional<IterationMark> Segmenter::learned_mark(const decode::Record& recor
   }
   const std::uint32_t changes = learner_.changes();
   const bool drawn = record.progress && record.bar.empty();
-  if (auto of_text = learner_.observe(id, record.text, now, drawn);
+  if (auto of_text = learner_.observe(id, record.text, now, {drawn, promising});
       of_text && (!learned || learner_.changes() != changes)) {
     learned = of_text;
     beside = false;
@@ -78,13 +79,25 @@ std::optional<IterationMark> Segmenter::learned_mark(const decode::Record& recor
     has_pack_marker_ = false;  // its line has not come for as long
   }
   if (learned->epoch) epochs_.enter(*learned->epoch, true, learned->epoch_total);
-  IterationMark mark = numbered(learned->progress, nullptr);
+  IterationMark mark =
+      numbered(learned->progress, nullptr, {.drawn = learned->drawn, .epochs = learned->of_epochs});
   mark.beside = beside;
   return mark;
 }
 
+/// A line that counts along ("total steps: 12") announces nothing: its number is that of the
+/// marker.
+void Segmenter::note_announced(std::string_view text) {
+  AnnouncedTotals found = find_announced(text);
+  constexpr std::int64_t kAheadMin = 2;  // prints of the marker
+  if (found.iterations && *found.iterations <= epochs_.last() + kAheadMin * stride_)
+    found.iterations.reset();
+  learner_.announced().add(found);
+}
+
 std::optional<IterationMark> Segmenter::mark_of(const decode::Record& record, LocalTemplateId id,
                                                 const TemplateTraits& traits) {
+  if (traits.announces) note_announced(record.text);
   const IterationMarker* rule = traits.role.iteration;
   const bool by_pack = rule != nullptr && !rule->bar;
   if (traits.names_epoch)
@@ -97,7 +110,7 @@ std::optional<IterationMark> Segmenter::mark_of(const decode::Record& record, Lo
                         traits.role.stage_end == Stage::unknown;
   const bool bar = record.progress || rule != nullptr;
   if (bar || (!has_pack_marker_ && ordinary))
-    if (const auto mark = learned_mark(record, id)) return mark;
+    if (const auto mark = learned_mark(record, id, traits.promising)) return mark;
   if (bar && learner_.redrawn()) return std::nullopt;
   if (!has_number_ && traits.role.progress) {
     IterationMark mark{++ticks_, true};

@@ -112,8 +112,10 @@ class Segmenter {
  private:
   std::optional<IterationMark> pack_mark(const decode::Record& record,
                                          const IterationMarker& marker, ReadHint& hint);
-  std::optional<IterationMark> learned_mark(const decode::Record& record, LocalTemplateId id);
-  IterationMark numbered(const Progress& progress, const IterationMarker* rule);
+  std::optional<IterationMark> learned_mark(const decode::Record& record, LocalTemplateId id,
+                                            bool promising);
+  IterationMark numbered(const Progress& progress, const IterationMarker* rule, MarkerKind kind);
+  void note_announced(std::string_view text);
   bool continues(std::int64_t number) const;
   void number_anew();
   bool contradicts(const IterationMark& mark, LocalTemplateId id, const IterationMarker* rule);

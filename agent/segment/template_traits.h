@@ -21,6 +21,9 @@ struct TemplateTraits {
   Level level = Level::unknown;
   std::vector<Figure> figures;  ///< numbers that its lines print
   bool names_epoch = false;     ///< its lines name the current epoch
+  bool announces = false;       ///< its lines announce a total (announced_totals.h)
+  bool promising = false;       ///< IterationLearner::is_promising()
+  bool ended = false;           ///< a shell tells with it that the program has ended
   std::uint64_t seen = 0;
   mutable ReadHint number_hint;               ///< where the marker's number was
   mutable std::vector<ReadHint> timer_hints;  ///< where the values of role.timers were

@@ -335,7 +335,7 @@ void Stream::persist(Archive& archive, Self& self, const SequencePool* sequences
           self.lines, self.dropped_iterations, self.counted, self.iterated, self.numbering);
   archive.part(self.figures);
   archive.list(self.epochs, 2, [&](auto& epoch) { archive(epoch.from, epoch.before); });
-  archive.enumerator(self.reach, wire::Reach::total);
+  archive.enumerator(self.reach, wire::Reach::pass);
 }
 
 void Stream::save(ByteWriter& out) const {

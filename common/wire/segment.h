@@ -48,8 +48,9 @@ struct TimerTotal {
 enum class Boundary : std::uint8_t { none, started, completed };
 
 /// How far the iteration of a segment is on the way to the total that its marker prints; of nested
-/// counters (an epoch and a step) the outer one decides.
-enum class Reach : std::uint8_t { unknown, before, total };
+/// counters (an epoch and a step) the outer one decides. `pass`: at the end of an epoch that may be
+/// the last.
+enum class Reach : std::uint8_t { unknown, before, total, pass };
 
 /// The events of one source between two iteration boundaries (or of one slice or stage).
 struct Segment {

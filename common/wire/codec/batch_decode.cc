@@ -284,7 +284,7 @@ Segment BatchDecoder::segment(schema::Segment::Reader in) {
   if (const auto iteration = number("iteration", in.getIteration()))
     out.iteration = Iteration{*iteration};
   out.boundary = word("boundary", in.getBoundary(), Boundary::completed);
-  out.reach = word("reach", in.getReach(), Reach::total);
+  out.reach = word("reach", in.getReach(), Reach::pass);
   out.begin = time(in.getBegin());
   out.end = time(in.getEnd());
   out.arrival_begin = time(in.getArrivalBegin());

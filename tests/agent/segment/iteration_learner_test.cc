@@ -50,7 +50,9 @@ Learned learn(const std::vector<std::string>& lines, Millis pace = Millis{1000})
     record.lines = {&line, 1};
     record.bytes = {at, at + text.size() + 1};
     at = record.bytes.to;
-    segmenter.add(record, miner.learn(text).id, TemplateTraits{});
+    TemplateTraits traits;
+    traits.promising = IterationLearner::is_promising(text);
+    segmenter.add(record, miner.learn(text).id, traits);
   }
   segmenter.finish();
   if (segmenter.marker()) learned.marker = miner.at(*segmenter.marker()).text;
@@ -221,6 +223,21 @@ TEST_CASE("a marker behind more templates than can be watched is found") {
   const Learned learned = learn(lines);
   REQUIRE_FALSE(learned.completed.empty());
   CHECK(learned.completed.back() == 200);
+}
+
+TEST_CASE("kind: the first line of training counts behind hundreds of lines of settings") {
+  for (const char* marker :
+       {"Epoch [1][50/9870]\tlr: 1e-3, time: 0.5, loss: 0.3",
+        "E: 1 iter 20/400 loss 2.71 grad_norm 1.2", "[Epoch 3] step 7 / 90 loss=0.12 lr=3e-4"}) {
+    std::vector<std::string> lines;
+    for (int i = 0; i < 400; ++i)
+      lines.push_back(fmt::format("key_{}_{} = dict(size={}, ratio={})",
+                                  std::string(1 + i % 7, 'a'), std::string(1 + i / 7, 'b'),
+                                  i * 7919 % 97, i % 9));
+    lines.emplace_back(marker);
+    CAPTURE(marker);
+    CHECK(learn(lines).completed.size() == 1);
+  }
 }
 
 TEST_CASE("a step kept in a float, one that leaps, one that every rank prints") {
@@ -433,6 +450,34 @@ TEST_CASE("kind: a bar that is drawn again with its number completes nothing") {
     lines.emplace_back("torch.OutOfMemoryError: out of memory");
     lines.push_back(bar(7, "00:41"));
     CHECK(learn(lines).completed == before);
+    lines = {bar(0, "00:00"), "torch.OutOfMemoryError: out of memory", bar(0, "00:29")};
+    CHECK(learn(lines).completed == learn({lines.front()}).completed);
+  }
+}
+
+TEST_CASE("kind: an evaluation that counts steps by the same word does not go on the training") {
+  struct Row {
+    const char* training;
+    const char* evaluation;
+  };
+  for (const Row& row :
+       {Row{"[train][1] progress: 1/1 step: {}, time: 45.8, speed: 2.1 steps/s",
+            "step {}:loss: 9.8, acc: 0.41"},
+        Row{"iter {} loss 2.1 lr 0.1", "iter {} | loss 2.2 | ppl 9.1"},
+        Row{"update: {}, loss: 0.3, wps: 900", "update {} of the set, loss 0.4"}}) {
+    CAPTURE(row.training);
+    std::vector<std::string> lines;
+    for (int i = 1; i <= 30; ++i) {
+      lines.push_back(fmt::format(fmt::runtime(row.training), 100 * i));
+      if (i % 10 != 0) continue;
+      for (int k = 1; k <= 70; ++k)
+        lines.push_back(fmt::format(fmt::runtime(row.evaluation), 100 * k));
+    }
+    const Learned learned = learn(lines);
+    CHECK(learned.printed_last == 3000);
+    CHECK(learned.numberings <= 3);  // the first evaluation may outlast what was seen of training
+    REQUIRE(learned.completed.size() > 20);
+    CHECK(is_steady({learned.completed.end() - 20, learned.completed.end()}, 100));
   }
 }
 

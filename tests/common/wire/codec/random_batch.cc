@@ -198,7 +198,7 @@ class Maker {
     segment.stage_after = word(Stage::exit);
     if (below(2)) segment.iteration = Iteration{number<std::int64_t>()};
     segment.boundary = word(Boundary::completed);
-    segment.reach = word(Reach::total);
+    segment.reach = word(Reach::pass);
     segment.begin = time();
     segment.end = time();
     segment.arrival_begin = time();
