@@ -81,6 +81,7 @@ struct TimerName {
   timer @0 :UInt16;
   name @1 :Text;
   kind @2 :UInt8;
+  learned @3 :Bool;
 }
 
 struct Segment {
@@ -106,6 +107,8 @@ struct Segment {
   before @19 :Int64;
   numbering @20 :UInt16;
   reach @21 :UInt8;
+  beat @22 :UInt32;
+  rounds @23 :UInt16;
 }
 
 struct FileId {

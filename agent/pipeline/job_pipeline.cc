@@ -33,7 +33,8 @@ JobPipeline::JobPipeline(std::string job, const segment::RulePackSet& packs, Opt
         silent_.prefetch(outline);
       }),
       miner_(options.drain),
-      timers_(packs.timers()) {
+      timers_(packs.timers()),
+      learned_(timers_.size()) {
   name_timers();
 }
 
@@ -43,6 +44,7 @@ void JobPipeline::name_timers() {
   for (std::size_t i = 0; i < timers_.size(); ++i)
     batch_.timers.push_back({static_cast<std::uint16_t>(i), timers_[i]->name,
                              static_cast<wire::TimerKind>(timers_[i]->role)});
+  batch_.timers.insert(batch_.timers.end(), learned_.names().begin(), learned_.names().end());
 }
 
 const LogState* JobPipeline::log(LogNumber number) const {
@@ -264,10 +266,11 @@ segment::TemplateTraits& JobPipeline::traits_of(LocalTemplateId id, const decode
     found.announces = segment::find_announced(record.text).any();
     for (const segment::Timer* timer : found.role.timers) {
       const auto at = static_cast<std::size_t>(std::ranges::find(timers_, timer) - timers_.begin());
-      L4_CHECK(at < timers_.size(), "timer {} is not among the {} of the rule packs", timer->name,
-               timers_.size());
+      L4_CHECK(at < timers_.size(), "no rule pack has the timer {}", timer->name);
       found.timer_ids.push_back(static_cast<std::uint16_t>(at));
     }
+    const auto clean = [this](const std::string& name) { return cleaned(name); };
+    found.durations = learned_.find(record, found.role, clean, batch_.timers);
   }
   found.level = std::max(found.level, record.level);
   return found;
@@ -328,14 +331,13 @@ void JobPipeline::note_reading(LogState& log, const decode::Stats& stats,
     taken = segmenter->marker_taken();
   });
   wire::FileReading reading = log.reading.told(log.file.name, stats, time_format);
-  if (marker) reading.marker = text_of(*marker);
+  if (marker) reading.marker = cleaned(miner_.at(*marker).text);
   if (marker && taken) reading.marker_why = wire::reason_of(*taken);
   batch_.readings.push_back(std::move(reading));
 }
 
-/// A template's text as it may leave the node.
-std::string JobPipeline::text_of(LocalTemplateId id) {
-  const std::string& text = miner_.at(id).text;
+/// A text as it may leave the node.
+std::string JobPipeline::cleaned(const std::string& text) {
   return options_.secrets == nullptr ? text : std::string(options_.secrets->apply(text, redacted_));
 }
 
@@ -510,7 +512,7 @@ void JobPipeline::define(LocalTemplateId id) {
   wire::TemplateDefinition definition;
   definition.id = id;
   definition.generation = found.generation;
-  definition.text = text_of(id);
+  definition.text = cleaned(found.text);
   const segment::TemplateTraits& known = traits_[id];
   definition.level = known.level;
   definition.marks = segment::marks_of(known.role);

@@ -23,6 +23,7 @@
 #include "agent/decode/wording.h"
 #include "agent/pipeline/figure_book.h"
 #include "agent/pipeline/forgotten_list.h"
+#include "agent/pipeline/learned_timers.h"
 #include "agent/pipeline/log_state.h"
 #include "agent/pipeline/options.h"
 #include "agent/pipeline/traits_table.h"
@@ -126,7 +127,7 @@ class JobPipeline {
   bool is_ready(LogState& log, Millis steady, bool all);
   void send();
   void define(LocalTemplateId id);
-  std::string text_of(LocalTemplateId id);
+  std::string cleaned(const std::string& text);
   void define_used();
   void define_changed();
   void report_forgotten();
@@ -152,6 +153,7 @@ class JobPipeline {
   wire::Batch batch_;
   std::size_t batch_events_ = 0, staged_ = 0, staged_events_ = 0;
   std::vector<const segment::Timer*> timers_;  // by the id used on the wire
+  LearnedTimers learned_;
   std::vector<bool> undefined_;       // by template: used before a restart, not defined since
   std::uint32_t templates_used_ = 0;  // ids below it were used
   std::uint32_t created_ = 0;         // templates created since changes were defined

@@ -138,9 +138,13 @@ bool IterationLearner::convinces(const Field& field, std::uint32_t lines, const 
   constexpr int kNamed = 4, kMeasured = 2, kOfTotal = 6, kEpoch = 3, kBare = 12;
   // What falls as often as it grows, such as the length of a queue, counts nothing.
   constexpr std::uint32_t kFallsFew = 3, kFallsShare = 5;
+  constexpr std::int64_t kStepMax = 1000;
   constexpr Millis kPaceMin{20};
   if (field.falls >= kFallsFew && field.falls * kFallsShare > field.changes) return false;
   if (field.lines * 2 < lines) return false;  // mostly it has a fraction: 691.84, 702.00
+  // Iterations are printed one by one, or at round numbers; what leaps must grow for longer.
+  const bool leaps_far = field.streak > 0 && field.step > kStepMax && field.last % field.step != 0;
+  if (leaps_far && field.sign != Sign::bar && field.streak < kOfTotal) return false;
   switch (field.standing) {
     case Standing::none:
       return false;

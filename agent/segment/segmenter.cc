@@ -1,6 +1,8 @@
 #include "agent/segment/segmenter.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "common/base/check.h"
 #include "common/base/earliest.h"
@@ -218,6 +220,10 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
     }
     enter(*mark, starts);
   }
+  if (traits.prints_times() && beats_.observe(id)) {
+    if (cuts_rounds()) close(wire::Boundary::none);
+    open_.beat = beats_.number();
+  }
   if (open_.events.empty()) open_.stage = stage_;
   append(record, id, traits, silent);
 
@@ -244,6 +250,8 @@ void Segmenter::enter(const IterationMark& mark, bool starts) {
 
 void Segmenter::complete(std::int64_t iteration) {
   if (completed_ && iteration > completed_->value()) stride_ = iteration - completed_->value();
+  if (!completed_ || iteration > completed_->value())
+    rounds_between_ = beats_.number() - std::exchange(beat_of_mark_, beats_.number());
   completed_ = Iteration{iteration};
   open_.stage = Stage::training;
   close(wire::Boundary::completed);
@@ -260,6 +268,12 @@ void Segmenter::complete_before(const decode::Record& record, const IterationMar
     open_.bytes = {record.bytes.from, record.bytes.from};
   }
   complete(mark.iteration);
+}
+
+/// Rounds are finer than the numbers that are printed: none are, or those of checkpoints.
+bool Segmenter::cuts_rounds() const {
+  constexpr std::uint32_t kFiner = 2;
+  return beats_.number() != 0 && (!has_number_ || rounds_between_ >= kFiner);
 }
 
 bool Segmenter::is_full(const Share& share, std::size_t size) const {
@@ -341,7 +355,12 @@ void Segmenter::append(const decode::Record& record, LocalTemplateId id,
   if (!silent && ships_parameters(traits) && event.count <= kTupleRecordsMax &&
       !parameters_are_full(event.count == 1))
     add_parameters(record, id);
+  if (cuts_rounds()) {
+    open_.beat = beats_.number();
+    open_.rounds = static_cast<std::uint16_t>(beats_.changes() + 1);
+  }
   if (!traits.role.timers.empty()) add_timers(record, traits);
+  if (!traits.durations.empty()) add_durations(record, traits);
 }
 
 void Segmenter::add_parameters(const decode::Record& record, LocalTemplateId id) {
@@ -370,14 +389,45 @@ void Segmenter::add_timers(const decode::Record& record, const TemplateTraits& t
     const auto value =
         read_value(record.text, timer.number_after, record.outline, traits.timer_hints[i]);
     if (!value) continue;
-    const double ms = *value * timer.ms_per_unit;
-    auto total = std::ranges::find(open_.timers, id, &wire::TimerTotal::timer);
-    if (total == open_.timers.end())
-      total = open_.timers.insert(total, wire::TimerTotal{id, 0, 0, 0});
-    ++total->count;
-    total->sum_ms += ms;
-    total->max_ms = std::max(total->max_ms, ms);
+    add_time(id, *value * timer.ms_per_unit);
   }
+}
+
+void Segmenter::add_time(std::uint16_t timer, double ms) {
+  auto total = std::ranges::find(open_.timers, timer, &wire::TimerTotal::timer);
+  if (total == open_.timers.end())
+    total = open_.timers.insert(total, wire::TimerTotal{timer, 0, 0, 0});
+  ++total->count;
+  total->sum_ms += ms;
+  total->max_ms = std::max(total->max_ms, ms);
+}
+
+/// Times that no pack names. They travel where it is known to which iteration or beat they belong.
+void Segmenter::add_durations(const decode::Record& record, const TemplateTraits& traits) {
+  for (const Duration& duration : traits.durations) {
+    const auto ms = read_duration(record.text, duration, record.outline);
+    if (ms && !is_clock(duration.id, *ms) && (has_number_ || open_.beat != 0))
+      add_time(duration.id, *ms);
+  }
+}
+
+/// The value has only grown so far, or only fallen: a time since some moment, or until one.
+bool Segmenter::is_clock(std::uint16_t timer, double ms) {
+  constexpr std::size_t kHeardMax = 32;
+  constexpr std::uint16_t kLong = 12;
+  auto heard = std::ranges::find(heard_, timer, &Heard::timer);
+  if (heard == heard_.end()) {
+    if (heard_.size() >= kHeardMax) return true;
+    heard = heard_.insert(heard, {timer, 0, 0, ms});
+  }
+  const auto count = [](std::uint16_t& value) {
+    if (value < std::numeric_limits<std::uint16_t>::max()) ++value;
+  };
+  if (ms > heard->last_ms) count(heard->rises);
+  if (ms < heard->last_ms) count(heard->falls);
+  heard->last_ms = ms;
+  return (heard->rises >= kLong && heard->falls == 0) ||
+         (heard->falls >= kLong && heard->rises == 0);
 }
 
 void Segmenter::close(wire::Boundary boundary) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "agent/decode/record.h"
+#include "agent/segment/beat_learner.h"
 #include "agent/segment/epoch_counter.h"
 #include "agent/segment/iteration_learner.h"
 #include "agent/segment/progress_grammar.h"
@@ -127,9 +128,13 @@ class Segmenter {
   void complete_before(const decode::Record& record, const IterationMark& mark);
   void add_parameters(const decode::Record& record, LocalTemplateId id);
   void add_timers(const decode::Record& record, const TemplateTraits& traits);
+  void add_durations(const decode::Record& record, const TemplateTraits& traits);
+  void add_time(std::uint16_t timer, double ms);
+  bool is_clock(std::uint16_t timer, double ms);
   wire::EventCount& event_of(LocalTemplateId id);
   void note_where(std::size_t event, const decode::Record& record);
   bool is_full(const Share& share, std::size_t size) const;
+  bool cuts_rounds() const;
   bool order_is_full() const;
   bool parameters_are_full(bool first) const;
   bool slice_is_full(const decode::Record& record) const;
@@ -160,6 +165,15 @@ class Segmenter {
   bool has_marker_ = false;
   bool marks_counted_ = false;  ///< the last mark was counted, not printed
   std::uint64_t marks_ = 0;
+  BeatLearner beats_;
+  std::uint32_t beat_of_mark_ = 0;    ///< the newest when the last number was printed
+  std::uint32_t rounds_between_ = 0;  ///< rounds between the last two numbers
+  /// How a time went that lines print: what only grows or only falls measures no phase.
+  struct Heard {
+    std::uint16_t timer = 0, rises = 0, falls = 0;
+    double last_ms = 0;
+  };
+  std::vector<Heard> heard_;             ///< at most kHeardMax
   std::vector<wire::Parameter> values_;  ///< parameters of the current record
   bool was_silent_ = false;
   std::optional<TimeMs> arrival_;

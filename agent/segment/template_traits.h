@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "agent/segment/durations.h"
 #include "agent/segment/figures.h"
 #include "agent/segment/rule_pack.h"
 #include "common/base/ids.h"
@@ -19,14 +20,17 @@ struct TemplateTraits {
   TemplateRole role;
   std::vector<std::uint16_t> timer_ids;  ///< ids of role.timers in batches
   Level level = Level::unknown;
-  std::vector<Figure> figures;  ///< numbers that its lines print
-  bool names_epoch = false;     ///< its lines name the current epoch
-  bool announces = false;       ///< its lines announce a total (announced_totals.h)
-  bool promising = false;       ///< IterationLearner::is_promising()
-  bool ended = false;           ///< a shell tells with it that the program has ended
+  std::vector<Figure> figures;      ///< numbers that its lines print
+  std::vector<Duration> durations;  ///< times that its lines print and no pack names
+  bool names_epoch = false;         ///< its lines name the current epoch
+  bool announces = false;           ///< its lines announce a total (announced_totals.h)
+  bool promising = false;           ///< IterationLearner::is_promising()
+  bool ended = false;               ///< a shell tells with it that the program has ended
   std::uint64_t seen = 0;
   mutable ReadHint number_hint;               ///< where the marker's number was
   mutable std::vector<ReadHint> timer_hints;  ///< where the values of role.timers were
+
+  bool prints_times() const { return !role.timers.empty() || !durations.empty(); }
 };
 
 /// Key of a template in a FlatTable; never 0, because FlatTable reads 0 as 1.

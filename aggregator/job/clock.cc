@@ -55,9 +55,9 @@ bool is_mixed(const IterationRecord& before, const IterationRecord& next) {
   return 2 * (*before.end - *next.begin) > *next.end - *next.begin;
 }
 
-void add_stream(const Stream& stream, std::map<Iteration, TickDraft>& drafts, Turns& turns) {
+void add_stream(const StreamView& view, std::map<Iteration, TickDraft>& drafts, Turns& turns) {
   const Iterations::value_type* before = nullptr;
-  for (const auto& entry : stream.iterations) {
+  for (const auto& entry : view.state->iterations) {
     const IterationRecord& record = entry.second;
     if (!record.completed) continue;
     TickDraft& draft = drafts[entry.first];
@@ -66,7 +66,7 @@ void add_stream(const Stream& stream, std::map<Iteration, TickDraft>& drafts, Tu
       keep_earliest(draft.first_done, record.end);
       keep_latest(draft.last_done, record.end);
     }
-    const double timed = timed_ms(record);
+    const double timed = timed_ms(record, view.agent->timers);
     if (timed > 0) draft.timed.push_back(timed);
     const std::int64_t step = before == nullptr ? 0 : entry.first.value() - before->first.value();
     if (before != nullptr) {
@@ -279,7 +279,7 @@ JobClock clock_of(const JobView& view, bool counted) {
   std::map<Iteration, TickDraft> drafts;
   Turns turns;
   for (const StreamView& stream : view.streams)
-    if (stream.state->counted == counted) add_stream(*stream.state, drafts, turns);
+    if (stream.state->counted == counted) add_stream(stream, drafts, turns);
   std::size_t timed = 0;
   std::vector<double> by_timers;
   for (auto& [iteration, draft] : drafts) {

@@ -39,7 +39,7 @@ void persist_agent(Archive& archive, State& agent, const TuplePool& tuples) {
   archive(agent.sources_end);
   archive.map(agent.marks, 2, number, number);
   archive.list(agent.timers, 3, [&](auto& timer) {
-    archive(timer.timer, timer.name);
+    archive(timer.timer, timer.name, timer.learned);
     archive.enumerator(timer.kind, wire::TimerKind::mixed);
   });
   archive.map(agent.files, 9, [&](auto& key) { archive.word(key); }, number);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "aggregator/job/job_state.h"
 #include "aggregator/job/view.h"
 #include "common/wire/segment.h"
 
@@ -26,7 +27,7 @@ Millis step_of(const Stream& stream) {
 }
 
 /// The timers account for most of the time between iterations, and for no more than all of it.
-bool timers_cover(const Stream& stream) {
+bool timers_cover(const Stream& stream, std::span<const wire::TimerName> timers) {
   constexpr double kMost = 0.6, kAll = 1.2;
   constexpr std::size_t kLapsMin = 12;
   const Iterations::value_type* before = nullptr;
@@ -35,7 +36,7 @@ bool timers_cover(const Stream& stream) {
   for (const auto& entry : stream.iterations) {
     if (!entry.second.completed) continue;
     const auto* const last = std::exchange(before, &entry);
-    const double ms = timed_ms(entry.second);
+    const double ms = timed_ms(entry.second, timers);
     if (last == nullptr || ms <= 0 || entry.first.value() != last->first.value() + 1) continue;
     ++laps;
     timed += ms;
@@ -53,9 +54,10 @@ double exact_ms(double stamped, double timed, Millis coarse) {
 
 }  // namespace
 
-double timed_ms(const IterationRecord& record) {
+double timed_ms(const IterationRecord& record, std::span<const wire::TimerName> timers) {
   double sum = 0;
-  for (const wire::TimerTotal& timer : record.timers) sum += timer.sum_ms;
+  for (const wire::TimerTotal& timer : record.timers)
+    if (timer.timer >= timers.size() || !timers[timer.timer].learned) sum += timer.sum_ms;
   return sum;
 }
 
@@ -71,13 +73,18 @@ std::vector<Stamps> stamps_of(const JobView& view) {
     for (const Occurrence& occurrence : event.at)
       if (occurrence.stats.first_time_exact) stamps[occurrence.stream].printed = true;
   }
-  for (std::size_t i = 0; i < stamps.size(); ++i)
-    if (stamps[i].printed) {
-      const Stream& stream = *view.streams[i].state;
-      stamps[i].step = step_of(stream);
-      if (stamps[i].step > Millis{1} && timers_cover(stream))
-        stamps[i].coarse = std::exchange(stamps[i].step, Millis{1});
+  for (std::size_t i = 0; i < stamps.size(); ++i) {
+    const Stream& stream = *view.streams[i].state;
+    if (stream.source.marker && !stream.iterations.empty()) {
+      const EventStats* const marker = stream.events.find(stream.source.marker->id.value());
+      stamps[i].printed = stamps[i].printed || (marker != nullptr && marker->first_time_exact);
     }
+    stamps[i].timers = view.streams[i].agent->timers;
+    if (!stamps[i].printed) continue;
+    stamps[i].step = step_of(stream);
+    if (stamps[i].step > Millis{1} && timers_cover(stream, stamps[i].timers))
+      stamps[i].coarse = std::exchange(stamps[i].step, Millis{1});
+  }
   return stamps;
 }
 
@@ -91,11 +98,11 @@ std::vector<Lap> laps_of(const Stream& stream, const Stamps& stamps, std::size_t
     const auto* const last = std::exchange(before, &all[place]);
     Lap lap{iteration, 1, 0, -1, static_cast<std::uint32_t>(place)};
     if (!stamps.printed) {
-      lap.ms = timed_ms(record);
+      lap.ms = timed_ms(record, stamps.timers);
     } else if (last != nullptr) {
       lap.steps = iteration.value() - last->first.value();
       lap.ms = lap_ms(last->second, record);
-      if (const double timed = timed_ms(record);
+      if (const double timed = timed_ms(record, stamps.timers);
           stamps.coarse > Millis{0} && timed > 0 && lap.steps == 1)
         lap.ms = exact_ms(lap.ms, timed, stamps.coarse);
       if (record.begin && last->second.end)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "aggregator/job/stream.h"
@@ -17,8 +18,8 @@ namespace l4::job {
 
 struct JobView;
 
-/// Sum of the timers of an iteration.
-double timed_ms(const IterationRecord& record);
+/// Sum of the timers of an iteration that rule packs name; learned ones may overlap.
+double timed_ms(const IterationRecord& record, std::span<const wire::TimerName> timers);
 
 /// Time between the completions of two iterations; 0 if one of them has no time.
 double lap_ms(const IterationRecord& before, const IterationRecord& record);
@@ -30,6 +31,7 @@ struct Stamps {
   /// 0, or all times are multiples of it, and the timers cover most of the time: then they tell how
   /// long a lap was, as far as the times do not contradict.
   Millis coarse{0};
+  std::span<const wire::TimerName> timers;  ///< of the stream's agent; the view's
 };
 
 /// By JobView::streams; `printed` is false for streams without iterations.

@@ -109,7 +109,8 @@ void Lineage::define(AgentNames& agent, wire::SourceDefinition& source) {
 }
 
 void Lineage::define(AgentNames& agent, wire::TimerName& timer) {
-  const std::string key = fmt::format("{} {}", static_cast<int>(timer.kind), timer.name);
+  const std::string key =
+      fmt::format("{}{} {}", static_cast<int>(timer.kind), timer.learned ? "l" : "", timer.name);
   if (agent.first) {
     agent.timers_next = std::max<std::uint32_t>(agent.timers_next, timer.timer + 1u);
   } else {

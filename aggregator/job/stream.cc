@@ -26,6 +26,34 @@ void add_timers(PackedTimers& timers, const std::vector<wire::TimerTotal>& more)
   timers.assign(all);
 }
 
+/// The record of the iteration, which is added if there is none.
+IterationRecord& record_of(Iterations& iterations, Iteration iteration) {
+  if (iterations.empty() || iterations.back().first < iteration)
+    return iterations.emplace_back(iteration, IterationRecord{}).second;
+  auto at = std::ranges::lower_bound(iterations, iteration, {}, &Iterations::value_type::first);
+  if (at->first != iteration) at = iterations.emplace(at, iteration, IterationRecord{});
+  return at->second;
+}
+
+void keep_timers(Iterations& iterations) {
+  if (iterations.size() > Stream::kTimedIterationsMax)
+    iterations[iterations.size() - Stream::kTimedIterationsMax - 1].second.timers.clear();
+}
+
+/// Drops the older half of the sequences; the iterations stay.
+void drop_old_sequences(Iterations& iterations, SequencePool& sequences) {
+  std::size_t kept = 0;
+  for (const auto& [iteration, record] : iterations)
+    kept += record.sequence == SequenceId{0} ? 0 : 1;
+  std::size_t old = (kept + 1) / 2;
+  for (auto& [iteration, record] : iterations) {
+    if (old == 0) break;
+    if (record.sequence == SequenceId{0}) continue;
+    sequences.release(std::exchange(record.sequence, SequenceId{0}));
+    --old;
+  }
+}
+
 enum IterationFlag : std::uint8_t {
   kCompleted = 1,
   kBegin = 2,
@@ -103,6 +131,15 @@ void persist_iterations(Archive& archive, List& iterations, const SequencePool* 
   });
 }
 
+template <class Archive, class Anchor>
+void persist_anchor(Archive& archive, Anchor& anchor) {
+  bool known = anchor.has_value();
+  archive(known);
+  if constexpr (Archive::kLoads)
+    anchor = known ? std::optional<BeatAnchor>(BeatAnchor{}) : std::nullopt;
+  if (known) archive(anchor->beat, anchor->iteration);
+}
+
 template <class Archive, class Source>
 void persist_source(Archive& archive, Source& source) {
   archive(source.id, source.path, source.node);
@@ -128,6 +165,7 @@ void Stream::apply(const wire::Segment& segment, SequencePool& sequences, TupleP
   apply_parameters(segment, tuples);
   apply_stage(segment);
   if (segment.iteration) apply_iteration(segment, sequences);
+  if (segment.rounds != 0) apply_beat(segment, sequences);
   keep_iterations(iterations_kept, sequences);
   widen(begin, end, segment);
   keep_latest(arrival, segment.arrival_end);
@@ -186,14 +224,6 @@ void Stream::forget(const std::vector<std::uint32_t>& locals, TuplePool& tuples)
   });
 }
 
-IterationRecord& Stream::iteration(Iteration iteration) {
-  if (iterations.empty() || iterations.back().first < iteration)
-    return iterations.emplace_back(iteration, IterationRecord{}).second;
-  auto at = std::ranges::lower_bound(iterations, iteration, {}, &Iterations::value_type::first);
-  if (at->first != iteration) at = iterations.emplace(at, iteration, IterationRecord{});
-  return at->second;
-}
-
 void Stream::apply_stage(const wire::Segment& segment) {
   enter(segment.stage, segment.lines.first, segment.begin, segment.end);
   if (segment.stage_after != Stage::unknown)
@@ -227,6 +257,8 @@ void Stream::fold_stages() {
 void Stream::forget_iterations(SequencePool& sequences) {
   for (auto& [iteration, record] : iterations) sequences.release(record.sequence);
   iterations.clear();
+  first_anchor.reset();
+  last_anchor.reset();
   last_completed.reset();
   last_started.reset();
   last_completed_time.reset();
@@ -240,16 +272,30 @@ void Stream::forget_parameters(TuplePool& tuples) {
 }
 
 void Stream::forget_old_sequences(SequencePool& sequences) {
-  std::size_t kept = 0;
-  for (const auto& [iteration, record] : iterations)
-    kept += record.sequence == SequenceId{0} ? 0 : 1;
-  std::size_t old = (kept + 1) / 2;
-  for (auto& [iteration, record] : iterations) {
-    if (old == 0) break;
-    if (record.sequence == SequenceId{0}) continue;
-    sequences.release(std::exchange(record.sequence, SequenceId{0}));
-    --old;
-  }
+  drop_old_sequences(iterations, sequences);
+  drop_old_sequences(beats, sequences);
+}
+
+void Stream::forget_beats(SequencePool& sequences) {
+  for (auto& [beat, record] : beats) sequences.release(record.sequence);
+  beats.clear();
+}
+
+void Stream::apply_beat(const wire::Segment& segment, SequencePool& sequences) {
+  if (segment.rounds != std::exchange(rounds, segment.rounds)) forget_beats(sequences);
+  IterationRecord& record = record_of(beats, Iteration{segment.beat});
+  record.sequence = sequences.append(record.sequence, segment.order);
+  widen(record.begin, record.end, segment);
+  if (!segment.timers.empty()) add_timers(record.timers, segment.timers);
+  keep_timers(beats);
+}
+
+/// Where a number is printed in each round, rounds are not needed.
+void Stream::note_anchor(const wire::Segment& segment, SequencePool& sequences) {
+  if (segment.boundary != wire::Boundary::completed || segment.beat == 0) return;
+  if (segment.rounds == 0) forget_beats(sequences);
+  last_anchor = BeatAnchor{segment.beat, *segment.iteration};
+  if (!first_anchor) first_anchor = last_anchor;
 }
 
 void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequences) {
@@ -259,7 +305,8 @@ void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequenc
   counted = segment.counted;
   numbering = segment.numbering;
   note_epoch(segment);
-  IterationRecord& record = iteration(*segment.iteration);
+  if (!counted) note_anchor(segment, sequences);
+  IterationRecord& record = record_of(iterations, *segment.iteration);
   record.sequence = sequences.append(record.sequence, segment.order);
   const bool completed = segment.boundary == wire::Boundary::completed;
   // Later lines do not move the end of a completed iteration: they repeat its number, or belong to
@@ -282,9 +329,7 @@ void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequenc
   } else if (!last_started || *segment.iteration > *last_started) {
     last_started = segment.iteration;
   }
-  if (iterations.size() > kTimedIterationsMax) {
-    iterations[iterations.size() - kTimedIterationsMax - 1].second.timers.clear();
-  }
+  keep_timers(iterations);
 }
 
 void Stream::note_epoch(const wire::Segment& segment) {
@@ -306,6 +351,7 @@ void Stream::keep_iterations(std::size_t most, SequencePool& sequences) {
     sequences.release(iterations.front().second.sequence);
     iterations.pop_front();
   }
+  for (; beats.size() > most; beats.pop_front()) sequences.release(beats.front().second.sequence);
 }
 
 template <class Archive, class Self>
@@ -336,6 +382,10 @@ void Stream::persist(Archive& archive, Self& self, const SequencePool* sequences
   archive.part(self.figures);
   archive.list(self.epochs, 2, [&](auto& epoch) { archive(epoch.from, epoch.before); });
   archive.enumerator(self.reach, wire::Reach::pass);
+  persist_iterations(archive, self.beats, sequences);
+  archive(self.rounds);
+  persist_anchor(archive, self.first_anchor);
+  persist_anchor(archive, self.last_anchor);
 }
 
 void Stream::save(ByteWriter& out) const {

@@ -46,6 +46,12 @@ struct EpochBegin {
   std::int64_t before = 0;
 };
 
+/// The round that had begun when a printed iteration was completed.
+struct BeatAnchor {
+  std::uint32_t beat = 0;
+  Iteration iteration{0};
+};
+
 /// A parameter tuple of one template, by its id in the job's pool.
 struct TupleCount {
   std::uint32_t local = 0;  ///< LocalTemplateId
@@ -84,6 +90,11 @@ struct Stream {
   wire::Reach reach = wire::Reach::unknown;  ///< of the newest completed iteration
   std::uint16_t numbering = 0;               ///< that of the newest segment with an iteration
   std::vector<EpochBegin> epochs;            ///< ascending; empty while numbers go on over epochs
+  /// Of a source that prints times in turn, but numbers more rarely or never: its rounds, by
+  /// wire::Segment::beat.
+  Iterations beats;
+  std::uint16_t rounds = 0;                             ///< wire::Segment::rounds of them
+  std::optional<BeatAnchor> first_anchor, last_anchor;  ///< where numbers are printed, too
 
   /// The number that lines print for an iteration.
   Iteration printed(Iteration iteration) const;
@@ -112,8 +123,10 @@ struct Stream {
                       const TuplePool* tuples);
   void apply_events(const wire::Segment& segment);
   void apply_parameters(const wire::Segment& segment, TuplePool& tuples);
-  IterationRecord& iteration(Iteration iteration);
   void apply_iteration(const wire::Segment& segment, SequencePool& sequences);
+  void apply_beat(const wire::Segment& segment, SequencePool& sequences);
+  void note_anchor(const wire::Segment& segment, SequencePool& sequences);
+  void forget_beats(SequencePool& sequences);
   void note_epoch(const wire::Segment& segment);
   void apply_stage(const wire::Segment& segment);
   void enter(Stage stage, std::uint64_t line, std::optional<TimeMs> first,

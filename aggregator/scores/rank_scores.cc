@@ -9,6 +9,7 @@
 
 #include "aggregator/job/clock.h"
 #include "aggregator/job/job_state.h"
+#include "aggregator/job/laps.h"
 #include "aggregator/job/median.h"
 #include "aggregator/job/view.h"
 #include "aggregator/scores/kinds.h"
@@ -32,21 +33,17 @@ double exactness_ms(const job::Stream& stream) {
   return kSecond;
 }
 
-double timed_ms(const job::IterationRecord& record) {
-  double sum = 0;
-  for (const wire::TimerTotal& timer : record.timers) sum += timer.sum_ms;
-  return sum;
-}
-
 /// Durations by the times of completed iterations, or by timers where no times are printed.
-std::vector<Timed> durations_of(const job::Stream& stream) {
+std::vector<Timed> durations_of(const job::StreamView& view) {
+  const job::Stream& stream = *view.state;
   std::vector<Timed> durations;
   const job::Iterations::value_type* before = nullptr;
   for (const auto& entry : stream.iterations) {
     const auto& [iteration, record] = entry;
     if (!record.completed) continue;
     if (!record.end) {
-      if (const double ms = timed_ms(record); ms > 0) durations.push_back({iteration.value(), ms});
+      if (const double ms = job::timed_ms(record, view.agent->timers); ms > 0)
+        durations.push_back({iteration.value(), ms});
     } else if (before != nullptr && before->second.end && before->first < iteration) {
       const auto ms = static_cast<double>((*record.end - *before->second.end).count());
       const auto steps = static_cast<double>(iteration.value() - before->first.value());
@@ -107,7 +104,7 @@ class RankRows {
       const job::StreamView& stream = view_.streams[at];
       if (stream.state->iterations.empty() || stream.state->counted != counted) continue;
       if (what_ == What::ranks) {
-        score_into(found, "", durations_of(*stream.state), exactness_ms(*stream.state));
+        score_into(found, "", durations_of(stream), exactness_ms(*stream.state));
         continue;
       }
       constexpr double kTimerExact = 1;  // ms

@@ -103,6 +103,7 @@ struct TimerName {
   std::uint16_t timer = 0;
   std::string name;
   TimerKind kind = TimerKind::own;
+  bool learned = false;  ///< no rule pack names it: its values may overlap those of others
   bool operator==(const TimerName&) const = default;
 };
 

@@ -63,6 +63,11 @@ struct Segment {
   /// Grows when another marker is taken whose numbers do not continue the former's, which then mean
   /// nothing any more.
   std::uint16_t numbering = 0;
+  /// Number of the round of a source that prints times in turn, from its begin on; 0: not known.
+  std::uint32_t beat = 0;
+  /// Not 0: the segment is part of this one round, since numbers are printed more rarely or not at
+  /// all. Grows when rounds begin with another line.
+  std::uint16_t rounds = 0;
   bool counted = false;  ///< the agent counted the iteration, no line printed it: never shown
   Boundary boundary = Boundary::none;
   Reach reach = Reach::unknown;

@@ -19,7 +19,6 @@
 namespace l4::detect::delay {
 namespace {
 
-using job::Iterations;
 constexpr double kMadToSigma = 1.4826;
 
 /// What one rank says of one phase of one iteration, and what it said before.
@@ -27,73 +26,80 @@ struct Reading {
   std::uint32_t rank = 0;
   wire::TimerKind kind = wire::TimerKind::own;
   double ms = 0, usual_ms = 0;
+  bool learned = false;  ///< no rule pack names the timer
   double excess() const { return ms - usual_ms; }
 };
 
 /// By name of the phase.
 using Readings = std::map<std::string_view, std::vector<Reading>>;
 
-double ms_of(const job::IterationRecord& record, std::uint16_t timer) {
+/// What a timer says of an iteration. A learned one may belong to a line that comes by the clock,
+/// and so more often in a long iteration: its longest value alone counts.
+double ms_of(const wire::TimerTotal& total, bool learned) {
+  return learned ? total.max_ms : total.sum_ms;
+}
+
+double ms_of(const job::IterationRecord& record, std::uint16_t timer, bool learned) {
   for (const wire::TimerTotal& total : record.timers)
-    if (total.timer == timer) return total.sum_ms;
+    if (total.timer == timer) return ms_of(total, learned);
   return -1;
 }
 
 /// Places of up to kPastMax iterations around `at`, those before it first.
-std::vector<std::size_t> neighbours(const Iterations& all, std::size_t at) {
+std::vector<std::size_t> neighbours(std::size_t size, std::size_t at) {
   std::vector<std::size_t> places;
   for (std::size_t i = at; i > 0 && places.size() < kPastMax; --i) places.push_back(i - 1);
-  for (std::size_t i = at + 1; i < all.size() && places.size() < kPastMax; ++i) places.push_back(i);
+  for (std::size_t i = at + 1; i < size && places.size() < kPastMax; ++i) places.push_back(i);
   return places;
 }
 
-void read_timers(const job::StreamView& stream, std::size_t at, Readings& readings) {
+void read_timers(const job::StreamView& stream, const job::NumberedRows& rows, std::size_t at,
+                 Readings& readings) {
   constexpr std::size_t kPastMin = 4;
-  const Iterations& all = stream.state->iterations;
-  const auto places = neighbours(all, at);
-  for (const wire::TimerTotal& timer : all[at].second.timers) {
+  const auto places = neighbours(rows.size(), at);
+  for (const wire::TimerTotal& timer : rows.record(at).timers) {
     if (timer.timer >= stream.agent->timers.size()) continue;
     const wire::TimerName& known = stream.agent->timers[timer.timer];
     std::vector<double> past;
     for (const std::size_t place : places)
-      if (const double ms = ms_of(all[place].second, timer.timer); ms >= 0) past.push_back(ms);
+      if (const double ms = ms_of(rows.record(place), timer.timer, known.learned); ms >= 0)
+        past.push_back(ms);
     if (past.size() < kPastMin) continue;
-    readings[known.name].push_back(
-        {stream.rank, known.kind, timer.sum_ms, job::lower_median(past)});
+    // What few iterations print is no part of an ordinary one.
+    if (known.learned && 2 * past.size() < places.size()) continue;
+    readings[known.name].push_back({stream.rank, known.kind, ms_of(timer, known.learned),
+                                    job::lower_median(past), known.learned});
   }
 }
 
-double lead_ms(const Iterations& all, std::size_t at) {
-  if (at == 0 || !all[at].second.begin || !all[at - 1].second.end) return -1;
-  return static_cast<double>((*all[at].second.begin - *all[at - 1].second.end).count());
+double lead_ms(const job::NumberedRows& rows, std::size_t at) {
+  if (at == 0 || !rows.record(at).begin || !rows.record(at - 1).end) return -1;
+  return static_cast<double>((*rows.record(at).begin - *rows.record(at - 1).end).count());
 }
 
 /// The time until the first line, of streams that print further lines in their iterations.
-void read_lead(const job::StreamView& stream, std::size_t at, Readings& readings) {
+void read_lead(const job::StreamView& stream, const job::NumberedRows& rows, std::size_t at,
+               Readings& readings) {
   constexpr std::size_t kPastMin = 4;
-  const Iterations& all = stream.state->iterations;
-  const double lead = lead_ms(all, at);
+  const double lead = lead_ms(rows, at);
   if (lead < 0) return;
   std::vector<double> past;
-  for (const std::size_t place : neighbours(all, at))
-    if (const double ms = lead_ms(all, place);
-        ms >= 0 && all[place].second.begin != all[place].second.end)
+  for (const std::size_t place : neighbours(rows.size(), at))
+    if (const double ms = lead_ms(rows, place);
+        ms >= 0 && rows.record(place).begin != rows.record(place).end)
       past.push_back(ms);
   if (past.size() < kPastMin) return;
   readings[""].push_back({stream.rank, wire::TimerKind::mixed, lead, job::lower_median(past)});
 }
 
-Readings read_iteration(const job::JobView& view, const std::vector<job::Stamps>& stamps,
-                        Iteration iteration) {
+Readings read_iteration(const job::JobView& view, const job::NumberedStreams& numbered,
+                        const std::vector<job::Stamps>& stamps, Iteration iteration) {
   Readings readings;
   for (std::size_t i = 0; i < view.streams.size(); ++i) {
-    const job::StreamView& stream = view.streams[i];
-    const Iterations& all = stream.state->iterations;
-    const auto found = std::ranges::lower_bound(all, iteration, {}, &Iterations::value_type::first);
-    if (found == all.end() || found->first != iteration) continue;
-    const auto at = static_cast<std::size_t>(found - all.begin());
-    read_timers(stream, at, readings);
-    if (stamps[i].printed) read_lead(stream, at, readings);
+    const auto at = numbered[i].find(iteration);
+    if (!at) continue;
+    read_timers(view.streams[i], numbered[i], *at, readings);
+    if (stamps[i].printed) read_lead(view.streams[i], numbered[i], *at, readings);
   }
   return readings;
 }
@@ -102,7 +108,7 @@ Readings read_iteration(const job::JobView& view, const std::vector<job::Stamps>
 /// nothing.
 std::optional<Holdup> holdup_of(std::string_view phase, const std::vector<Reading>& readings,
                                 double excess_ms) {
-  constexpr double kExplains = 0.5;
+  constexpr double kExplains = 0.5, kBeyond = 1.1, kRoundingMs = 1000;
   const auto is_long = [&](const Reading& reading) {
     return reading.excess() >= kExplains * excess_ms;
   };
@@ -110,6 +116,8 @@ std::optional<Holdup> holdup_of(std::string_view phase, const std::vector<Readin
   if (longs == 0) return std::nullopt;
   const Reading& most = *std::ranges::max_element(readings, {}, &Reading::excess);
   if (most.kind == wire::TimerKind::wait) return std::nullopt;
+  // A phase of an iteration takes no longer than it.
+  if (most.learned && most.excess() > kBeyond * excess_ms + kRoundingMs) return std::nullopt;
   Holdup holdup{std::string(phase), std::nullopt, most.ms, most.usual_ms, false};
   const bool own = most.kind == wire::TimerKind::own;
   // With two ranks, one waits for the other: only what the phase is tells which one.
@@ -123,6 +131,7 @@ std::optional<Holdup> holdup_of(std::string_view phase, const std::vector<Readin
 /// Values of one phase: a row for each rank, a column for each iteration.
 struct Grid {
   wire::TimerKind kind = wire::TimerKind::own;
+  bool learned = false;              ///< no rule pack names the phase
   std::vector<std::uint32_t> ranks;  ///< by row
   std::vector<float> cells;          ///< NaN: not printed
 };
@@ -130,13 +139,13 @@ struct Grid {
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
 /// Iterations with timers, at most `most` of them, spread evenly.
-std::vector<Iteration> columns_of(const job::JobView& view, std::size_t most) {
+std::vector<Iteration> columns_of(const job::NumberedStreams& numbered, std::size_t most) {
   std::vector<Iteration> all;
   std::size_t looked = 0;
-  for (const job::StreamView& stream : view.streams) {
+  for (const job::NumberedRows& rows : numbered) {
     std::vector<Iteration> own;
-    for (const auto& [iteration, record] : stream.state->iterations)
-      if (!record.timers.empty()) own.push_back(iteration);
+    for (std::size_t place = 0; place < rows.size(); ++place)
+      if (!rows.record(place).timers.empty()) own.push_back(rows.number(place));
     if (own.empty()) continue;
     if (own.size() > all.size()) all = std::move(own);
     if (++looked == 64) break;  // ranks that print timers do so alike
@@ -150,25 +159,24 @@ std::vector<Iteration> columns_of(const job::JobView& view, std::size_t most) {
 
 using Grids = std::map<std::string_view, Grid>;
 
-void fill_row(const job::StreamView& stream, const std::vector<Iteration>& columns, Grids& grids) {
+void fill_row(const job::StreamView& stream, const job::NumberedRows& all,
+              const std::vector<Iteration>& columns, Grids& grids) {
   struct Row {
     Grid* grid = nullptr;
     std::size_t first = 0;
   };
   std::map<std::uint16_t, Row> rows;
-  auto at = stream.state->iterations.begin();
-  const auto end = stream.state->iterations.end();
   for (std::size_t column = 0; column < columns.size(); ++column) {
-    at = std::ranges::lower_bound(at, end, columns[column], {}, &Iterations::value_type::first);
-    if (at == end) return;
-    if (at->first != columns[column]) continue;
-    for (const wire::TimerTotal& timer : at->second.timers) {
+    const auto at = all.find(columns[column]);
+    if (!at) continue;
+    for (const wire::TimerTotal& timer : all.record(*at).timers) {
       const auto [row, created] = rows.try_emplace(timer.timer);
       if (created && timer.timer < stream.agent->timers.size() &&
           stream.agent->timers[timer.timer].kind != wire::TimerKind::wait) {
         Grid& grid = grids[stream.agent->timers[timer.timer].name];
         row->second = {&grid, grid.cells.size()};
         grid.kind = stream.agent->timers[timer.timer].kind;
+        grid.learned = stream.agent->timers[timer.timer].learned;
         grid.ranks.push_back(stream.rank);
         grid.cells.resize(grid.cells.size() + columns.size(), kNone);
       }
@@ -275,8 +283,9 @@ bool sets_apart(const job::JobView& view, const Grid& grid, std::size_t slow) {
 
 }  // namespace
 
-std::optional<Holdup> find_holdup(const job::JobView& view, const std::vector<job::Stamps>& stamps,
-                                  Iteration iteration, double excess_ms) {
+std::optional<Holdup> find_holdup(const job::JobView& view, const job::NumberedStreams& numbered,
+                                  const std::vector<job::Stamps>& stamps, Iteration iteration,
+                                  double excess_ms) {
   std::optional<Holdup> best;
   const auto better = [&](const Holdup& one) {
     if (!best) return true;
@@ -285,7 +294,7 @@ std::optional<Holdup> find_holdup(const job::JobView& view, const std::vector<jo
     };
     return order(one) > order(*best);
   };
-  for (const auto& [phase, readings] : read_iteration(view, stamps, iteration))
+  for (const auto& [phase, readings] : read_iteration(view, numbered, stamps, iteration))
     if (auto one = holdup_of(phase, readings, excess_ms); one && better(*one))
       best = std::move(one);
   return best;
@@ -293,16 +302,16 @@ std::optional<Holdup> find_holdup(const job::JobView& view, const std::vector<jo
 
 std::vector<Delay> find_slow_phases(const job::JobView& view, double iteration_ms,
                                     const PhaseOptions& options) {
+  const job::NumberedStreams numbered = job::number_streams(view);
   std::size_t timed = 0;
-  for (const job::StreamView& stream : view.streams)
-    timed += stream.state->iterations.empty() ? 0 : 1;
+  for (const job::NumberedRows& rows : numbered) timed += rows.empty() ? 0 : 1;
   const std::size_t most = std::max<std::size_t>(24, kCellsMax / std::max<std::size_t>(1, timed));
-  const auto columns = columns_of(view, most);
+  const auto columns = columns_of(numbered, most);
   std::vector<Delay> found;
   if (columns.size() < options.before_min + options.after_min) return found;
   Grids grids;
-  for (const job::StreamView& stream : view.streams)
-    if (!stream.state->iterations.empty()) fill_row(stream, columns, grids);
+  for (std::size_t i = 0; i < numbered.size(); ++i)
+    if (!numbered[i].empty()) fill_row(view.streams[i], numbered[i], columns, grids);
   const double growth_min = std::max(options.growth_min_ms, options.share_min * iteration_ms);
   std::vector<std::size_t> places;
   for (const auto& [phase, grid] : grids) {
@@ -311,6 +320,7 @@ std::vector<Delay> find_slow_phases(const job::JobView& view, double iteration_m
     for (const float ms : typical)
       if (!std::isnan(ms)) known.push_back(ms);
     const double level = known.empty() ? 0 : job::lower_median(known);
+    if (grid.learned && iteration_ms > 0 && level > options.longest * iteration_ms) continue;
     std::vector<Delay> of_phase;
     for (std::size_t row = 0; row < grid.ranks.size(); ++row) {
       const auto values = own_values(grid, row, typical, level, places);

@@ -15,6 +15,7 @@
 
 #include "aggregator/detect/delay/delays.h"
 #include "aggregator/job/laps.h"
+#include "aggregator/job/numbered.h"
 #include "common/base/ids.h"
 
 namespace l4::job {
@@ -34,15 +35,17 @@ struct Holdup {
 };
 
 /// Which phase explains that `iteration` took `excess_ms` longer than usual; empty if none does.
-std::optional<Holdup> find_holdup(const job::JobView& view, const std::vector<job::Stamps>& stamps,
-                                  Iteration iteration, double excess_ms);
+std::optional<Holdup> find_holdup(const job::JobView& view, const job::NumberedStreams& numbered,
+                                  const std::vector<job::Stamps>& stamps, Iteration iteration,
+                                  double excess_ms);
 
 struct PhaseOptions {
   double ratio_min = 1.3;      ///< a slow phase takes at least so many times as long as before,
   double growth_min_ms = 5;    ///< and so much longer,
   double sigmas_min = 6;       ///< and stands out of its own scatter,
   double share_min = 0.03;     ///< and by this part of an iteration
-  std::size_t before_min = 8;  ///< values before
+  double longest = 1.2;        ///< a phase takes no more of an iteration
+  std::size_t before_min = 5;  ///< values before
   std::size_t after_min = 10;  ///< values since
 };
 

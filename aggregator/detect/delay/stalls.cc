@@ -135,6 +135,7 @@ class Stalls {
   Stalls(const job::JobView& view, const job::JobClock& clock, const StallOptions& options)
       : view_(view),
         options_(options),
+        numbered_(job::number_streams(view)),
         stamps_(job::stamps_of(view)),
         step_ms_(step_ms(view, clock, stamps_)),
         laps_(laps_of_job(view, clock, stamps_)) {
@@ -147,7 +148,7 @@ class Stalls {
     std::vector<Found> nameless;
     std::map<std::pair<std::string, std::uint32_t>, std::vector<Found>> named;
     for (const JobLap* lap : candidates()) {
-      Found found{*lap, find_holdup(view_, stamps_, lap->iteration, lap->excess())};
+      Found found = explain(*lap);
       const bool held = found.holdup && found.holdup->rank;
       if (held && !found.holdup->phase.empty() && !names_pause(found.holdup->phase)) {
         named[{found.holdup->phase, *found.holdup->rank}].push_back(std::move(found));
@@ -168,6 +169,21 @@ class Stalls {
   }
 
  private:
+  /// Where the line that marks an iteration is not its last one, the phase that held it up may
+  /// stand in the iteration before.
+  Found explain(const JobLap& lap) const {
+    Found found{lap, find_holdup(view_, numbered_, stamps_, lap.iteration, lap.excess())};
+    const auto is_named = [](const std::optional<Holdup>& holdup) {
+      return holdup && holdup->rank && !holdup->phase.empty();
+    };
+    if (is_named(found.holdup)) return found;
+    const Iteration before{lap.iteration.value() - lap.steps};
+    auto earlier = find_holdup(view_, numbered_, stamps_, before, lap.excess());
+    if (!is_named(earlier)) return found;
+    found.lap.iteration = before;
+    found.holdup = std::move(earlier);
+    return found;
+  }
   bool exceeds(const JobLap& lap, double ratio, double excess_ms) const {
     return lap.ms - 2 * step_ms_ >= ratio * lap.usual_ms &&
            lap.excess() >= excess_ms + 2 * step_ms_;
@@ -219,6 +235,7 @@ class Stalls {
 
   const job::JobView& view_;
   const StallOptions& options_;
+  job::NumberedStreams numbered_;
   std::vector<job::Stamps> stamps_;
   double step_ms_ = 0;  ///< 0: exact
   std::vector<JobLap> laps_;

@@ -241,7 +241,7 @@ TemplateDefinition BatchDecoder::definition(schema::TemplateDefinition::Reader i
 TimerName BatchDecoder::timer_name(schema::TimerName::Reader in) {
   using In = schema::TimerName::Reader;
   return {in.getTimer(), text("name", in, &In::getName),
-          word("kind", in.getKind(), TimerKind::mixed)};
+          word("kind", in.getKind(), TimerKind::mixed), in.getLearned()};
 }
 
 EventCount BatchDecoder::event(schema::EventCount::Reader in) {
@@ -299,6 +299,8 @@ Segment BatchDecoder::segment(schema::Segment::Reader in) {
   out.counted = in.getCounted();
   out.before = in.getBefore();
   out.numbering = in.getNumbering();
+  out.beat = in.getBeat();
+  out.rounds = in.getRounds();
   out.updates = in.getUpdates();
   each_plain("events", in, &In::getEvents, event, out.events);
   each_plain("order", in, &In::getOrder, run, out.order);

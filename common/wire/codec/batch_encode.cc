@@ -202,6 +202,7 @@ void put(schema::TimerName::Builder out, const TimerName& timer) {
   out.setTimer(timer.timer);
   put_text(out, &schema::TimerName::Builder::setName, timer.name);
   out.setKind(static_cast<std::uint8_t>(timer.kind));
+  out.setLearned(timer.learned);
 }
 
 void put(schema::EventCount::Builder out, const EventCount& event) {
@@ -254,6 +255,8 @@ void put(schema::Segment::Builder out, const Segment& segment) {
   out.setCounted(segment.counted);
   out.setBefore(segment.before);
   out.setNumbering(segment.numbering);
+  out.setBeat(segment.beat);
+  out.setRounds(segment.rounds);
   out.setUpdates(segment.updates);
   put_list(segment.events, [&](auto size) { return out.initEvents(size); });
   put_list(segment.order, [&](auto size) { return out.initOrder(size); });

@@ -48,13 +48,16 @@ struct Gathered {
 
 void gather(const wire::Batch& batch, Gathered& all, Reading& reading) {
   for (const wire::SourceDefinition& source : batch.sources) all.sources[source.id] = source;
-  for (const wire::TimerName& timer : batch.timers) all.timer_names[timer.timer] = timer.name;
+  for (const wire::TimerName& timer : batch.timers)
+    if (!timer.learned) all.timer_names[timer.timer] = timer.name;
   for (const wire::TemplateDefinition& definition : batch.templates)
     all.marks[definition.id] = definition.marks;
   for (const wire::Segment& segment : batch.segments) {
     all.stages.emplace(segment.lines.first, segment.stage);
     for (const wire::TimerTotal& timer : segment.timers) {
-      Sums& sums = all.timers[all.timer_names.at(timer.timer)];
+      const auto name = all.timer_names.find(timer.timer);
+      if (name == all.timer_names.end()) continue;
+      Sums& sums = all.timers[name->second];
       sums.ms += timer.sum_ms;
       sums.count += timer.count;
     }

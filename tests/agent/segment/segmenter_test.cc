@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ namespace {
 using segment::test::packs;
 
 constexpr auto kCompleted = wire::Boundary::completed;
+constexpr std::uint16_t kLearnedTimer = 5000;
 
 /// Feeds lines to a segmenter as an agent does.
 class Feed {
@@ -56,6 +58,9 @@ class Feed {
     TemplateTraits& traits = traits_[id.value()];
     if (traits.seen++ == 0) {
       traits.role = packs().classify(text);
+      if (traits.role.timers.empty()) traits.durations = find_durations(text);
+      for (Duration& duration : traits.durations)
+        duration.id = static_cast<std::uint16_t>(kLearnedTimer + duration.name.size());
       const auto all = packs().timers();
       for (const Timer* timer : traits.role.timers)
         traits.timer_ids.push_back(
@@ -174,6 +179,62 @@ TEST_CASE("timers are added up per segment") {
   CHECK(forward(feed.segments[0]) == doctest::Approx(40));
   CHECK(forward(feed.segments[1]) == doctest::Approx(60));
   CHECK(feed.segments[0].timers.size() == 5);
+}
+
+TEST_CASE("a source that prints times in turn, but no number, is cut into rounds") {
+  Feed feed;
+  for (int k = 1; k <= 8; ++k) {
+    feed.line(fmt::format("loader {} ms", k == 6 ? 8012 : 50 + k % 3));
+    feed.line("free text");
+    feed.line(fmt::format("compute {} ms", 120 + k % 2));
+  }
+  feed.finish();
+  REQUIRE(feed.segments.size() == 6);  // the first three rounds are not known as such
+  for (std::size_t i = 0; i < feed.segments.size(); ++i) {
+    CHECK(feed.segments[i].beat == (i == 0 ? 0 : i + 3));
+    CHECK(feed.segments[i].rounds == (i == 0 ? 0 : 1));
+    CHECK_FALSE(feed.segments[i].iteration);
+    CHECK(feed.segments[i].timers.size() == (i == 0 ? 0 : 2));
+  }
+  CHECK(feed.segments[3].timers[0].max_ms == 8012);
+}
+
+TEST_CASE("numbers that come every few rounds alone leave the rounds") {
+  Feed feed;
+  for (int k = 1; k <= 40; ++k) {
+    feed.line(fmt::format("loader {} ms", 50 + k % 3));
+    feed.line(fmt::format("compute {} ms", 120 + k % 2));
+    if (k % 5 == 0) feed.line(step(k, 40));
+  }
+  feed.finish();
+  std::set<std::uint32_t> rounds;
+  for (const wire::Segment& segment : feed.segments)
+    if (segment.rounds != 0) rounds.insert(segment.beat);
+  CHECK(rounds.size() >= 36);
+  CHECK(feed.segments.back().iteration == Iteration{40});
+}
+
+TEST_CASE("where numbers are printed, rounds cut nothing, and times that only grow are left out") {
+  Feed feed;
+  for (int k = 1; k <= 20; ++k) {
+    feed.line(fmt::format("loader {} ms", 50 + k % 3));
+    feed.line(fmt::format("compute {} ms", 120 + k % 2));
+    feed.line(step(k, 40));
+  }
+  for (int k = 21; k <= 50; ++k) {
+    feed.line(fmt::format("running for {} s", 10 * k));
+    feed.line(step(k, 40));
+  }
+  feed.finish();
+  REQUIRE(feed.segments.size() == 50);
+  CHECK(feed.segments[9].beat == 10);
+  const auto learned = [](const wire::Segment& segment) {
+    return std::ranges::count_if(
+        segment.timers, [](const wire::TimerTotal& total) { return total.timer >= kLearnedTimer; });
+  };
+  CHECK(learned(feed.segments[9]) == 2);
+  CHECK(learned(feed.segments[24]) == 1);
+  CHECK(learned(feed.segments[49]) == 0);
 }
 
 TEST_CASE("without markers a slice lasts a second") {

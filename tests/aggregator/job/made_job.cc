@@ -25,6 +25,11 @@ MadeJob::MadeJob(int nodes, int ranks_per_node) {
   }
 }
 
+void MadeJob::learn_timer(std::uint16_t timer, const std::string& name) {
+  for (Agent& agent : agents_)
+    agent.batch.timers.push_back({timer, name, wire::TimerKind::mixed, true});
+}
+
 wire::SourceDefinition& MadeJob::source_of(int rank) {
   const Place& place = places_.at(rank);
   return agents_[place.agent].batch.sources[place.source.value()];

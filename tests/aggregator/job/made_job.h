@@ -33,6 +33,9 @@ class MadeJob {
   /// Timers 0, 1, 2: the rank's own work, waiting, both.
   static constexpr const char* kTimers[] = {"forward", "allreduce", "backward"};
 
+  /// A further timer of all agents, which no rule pack names.
+  void learn_timer(std::uint16_t timer, const std::string& name);
+
   int ranks() const { return static_cast<int>(places_.size()); }
   wire::SourceDefinition& source_of(int rank);
   /// A further source of a node: a launcher's, or a second file of a rank.

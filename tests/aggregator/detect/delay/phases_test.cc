@@ -44,5 +44,40 @@ TEST_CASE("a rank that does more all along, all ranks at once, and what passes a
   CHECK(find([](int k, int rank) { return rank == 5 && k >= 31 ? 340.0 : 310.0; }).empty());
 }
 
+TEST_CASE("ranks that print times in turn but no number are compared by the numbers of a peer") {
+  MadeJob job(kPhaseRanks);
+  for (std::uint32_t k = 3; k <= 80; ++k)
+    for (int rank = 0; rank < kPhaseRanks; ++rank) {
+      const double ms = (rank == 5 && k >= 31 ? 620.0 : 310.0) + 3 * (k % 5);
+      if (rank == 0) {
+        job.iterate(rank, 1000 + k, k * 1000, ms).beat = k;
+        continue;
+      }
+      wire::Segment& segment = job.say(rank, {"forward <*>"});
+      segment.beat = k;
+      segment.rounds = 1;
+      segment.timers = {{0, 1, ms, ms}};
+    }
+  const auto slow = find_slow_phases(job.view(), 1000);
+  REQUIRE(slow.size() == 1);
+  CHECK(slow.front().rank == 5u);
+  CHECK(slow.front().iteration == Iteration{1031});
+}
+
+TEST_CASE("a learned number that exceeds an iteration is no phase of it") {
+  const auto find_learned = [](double ms) {
+    MadeJob job(kPhaseRanks);
+    for (int k = 1; k <= 80; ++k)
+      for (int rank = 0; rank < kPhaseRanks; ++rank) {
+        const double own = rank == 5 && k >= 31 ? 2 * ms : ms;
+        job.iterate(rank, k, k * 1000).timers = {{3, 1, own, own}};
+      }
+    job.learn_timer(3, "cache age");
+    return find_slow_phases(job.view(), 1000);
+  };
+  CHECK(find_learned(310).size() == 1);
+  CHECK(find_learned(31000).empty());
+}
+
 }  // namespace
 }  // namespace l4::detect::delay

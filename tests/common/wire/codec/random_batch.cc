@@ -25,8 +25,9 @@ class Maker {
     batch.sequence = number<std::uint64_t>();
     fill(batch.sources, 5, [&] { return source(); });
     fill(batch.templates, 9, [&] { return definition(); });
-    fill(batch.timers, 3,
-         [&] { return TimerName{number<std::uint16_t>(), text(20), word(TimerKind::mixed)}; });
+    fill(batch.timers, 3, [&] {
+      return TimerName{number<std::uint16_t>(), text(20), word(TimerKind::mixed), below(2) == 0};
+    });
     fill(batch.segments, 6, [&] { return segment(); });
     fill(batch.coverage, 3, [&] {
       const FileId file{number<std::uint64_t>(), number<std::uint64_t>(), number<std::uint64_t>(),
@@ -209,6 +210,8 @@ class Maker {
     segment.counted = number<std::uint8_t>() % 2 == 0;
     segment.timed_last_line = number<std::uint64_t>();
     segment.updates = number<std::uint32_t>();
+    segment.beat = number<std::uint32_t>();
+    segment.rounds = number<std::uint16_t>();
     segment.order_cut = below(2) == 0;
     fill(segment.events, 20, [&] {
       return EventCount{LocalTemplateId{number<std::uint32_t>()}, number<std::uint32_t>(),
