@@ -1,40 +1,16 @@
 #include "aggregator/detect/temporal/iteration_sequences.h"
 
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
 
+#include "aggregator/detect/temporal/event_numbers.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/job_state.h"
+#include "aggregator/job/laps.h"
 #include "aggregator/job/view.h"
 
 namespace l4::detect::temporal {
 namespace {
-
-/// Local template ids of one agent to events of the view.
-class EventNumbers {
- public:
-  EventNumbers(const job::JobView& view, const job::AgentSlice& agent)
-      : view_(view), agent_(agent) {}
-
-  /// Empty for a template that the agent has forgotten.
-  std::optional<std::uint32_t> of(std::uint32_t local) {
-    const auto [found, created] = known_.try_emplace(local, std::nullopt);
-    if (created) {
-      const TemplateId id =
-          view_.state->templates().resolve(agent_.node_index, LocalTemplateId{local});
-      const auto event = std::ranges::lower_bound(view_.events, id, {}, &job::EventView::id);
-      if (event != view_.events.end() && event->id == id)
-        found->second = static_cast<std::uint32_t>(event - view_.events.begin());
-    }
-    return found->second;
-  }
-
- private:
-  const job::JobView& view_;
-  const job::AgentSlice& agent_;
-  std::unordered_map<std::uint32_t, std::optional<std::uint32_t>> known_;
-};
 
 std::size_t iterations_per_stream(const job::JobView& view) {
   std::size_t streams = 0;
@@ -43,11 +19,24 @@ std::size_t iterations_per_stream(const job::JobView& view) {
   return streams == 0 ? 0 : std::max<std::size_t>(16, IterationSequences::kSequencesMax / streams);
 }
 
+/// Seconds of an iteration by the place of its record, where lines print exact times.
+std::unordered_map<std::uint32_t, double> seconds_of(const job::Stream& stream,
+                                                     const job::Stamps& stamps,
+                                                     std::int64_t stride) {
+  std::unordered_map<std::uint32_t, double> seconds;
+  if (!stamps.printed || stamps.step > Millis{1}) return seconds;
+  for (const job::Lap& lap : job::laps_of(stream, stamps, stream.iterations.size()))
+    if (lap.steps == stride) seconds[lap.place] = lap.ms / 1000;
+  return seconds;
+}
+
 }  // namespace
 
 IterationSequences collect_sequences(const job::JobView& view, const job::JobClock& clock,
                                      Parts without) {
   const bool compared = !without.has(Part::dtw);
+  const bool timed = compared && clock.paced && !without.has(Part::durations);
+  const std::vector<job::Stamps> stamps = job::stamps_of(view);
   IterationSequences collected;
   const std::size_t newest = iterations_per_stream(view);
   std::unordered_map<const job::AgentSlice*, EventNumbers> numbers;
@@ -58,11 +47,15 @@ IterationSequences collect_sequences(const job::JobView& view, const job::JobClo
     EventNumbers& events = numbers.try_emplace(stream.agent, view, *stream.agent).first->second;
     std::vector<StreamIteration> list;
     const std::size_t skip = iterations.size() > newest ? iterations.size() - newest : 0;
-    std::size_t seen = 0;
+    std::unordered_map<std::uint32_t, double> seconds;
+    if (timed) seconds = seconds_of(*stream.state, stamps[index], clock.stride);
+    std::uint32_t seen = 0;
     for (const auto& [iteration, record] : iterations) {
-      if (seen++ < skip || record.sequence == job::SequenceId{0}) continue;  // 0: forgotten
+      const std::uint32_t place = seen++;
+      if (place < skip || record.sequence == job::SequenceId{0}) continue;  // 0: forgotten
       StreamIteration one;
       one.iteration = iteration.value();
+      if (const auto took = seconds.find(place); took != seconds.end()) one.seconds = took->second;
       if (compared)
         for (const std::uint32_t local : stream.agent->sequences.at(record.sequence))
           if (const auto event = events.of(local)) one.events.push_back(*event);

@@ -217,6 +217,7 @@ double TemporalScorer::slowness(const Candidate& one) const {
   const double usual = lower_median(earlier);
   for (double& value : earlier) value = std::abs(value - usual);
   const double spread = std::max(options_.slow_spread_min, 1.4826 * lower_median(earlier));
+  if (one.seconds - std::exp(usual) < options_.slow_excess_min) return 0;
   return (std::log(one.seconds) - usual) / spread;
 }
 

@@ -65,6 +65,7 @@ struct TemporalOptions {
   double horizon = 100;       ///< K: about one false alarm in K iterations where scores are random
   double phase_change = 6.9;  ///< ln 1000
   double slow_limit = 6, slow_spread_min = 0.02;
+  double slow_excess_min = 1;  ///< s; what takes less longer than usual is no distance
   std::size_t slow_history_min = 5;
   std::size_t length_max = 512;  ///< longer sequences keep their first and last halves
   /// Bound on the cells of comparisons and the events looked at, some ns each; beyond it nothing is

@@ -242,6 +242,16 @@ TEST_CASE("a slow rank is an alarm, a slow job is a note") {
   CHECK(found.notes[0].iteration == 41);
 }
 
+TEST_CASE("a part of a second more is jitter, however steady the iterations are") {
+  RecordedJob job = healthy_job({.ranks = 8, .iterations = 45});
+  for (auto& stream : job.streams)
+    for (auto& one : stream) one.seconds = 0.1;
+  job.streams[2][30].seconds = 0.9;
+  CHECK(score_job(job).alarms.empty());
+  job.streams[2][35].seconds = 1.2;
+  CHECK(score_job(job).alarms.size() == 1);
+}
+
 TEST_CASE("observing iteration by iteration gives what the whole job gives") {
   Shape shape{.ranks = 6, .iterations = 80, .noise = 0.05};
   RecordedJob job = cut_job(shape, 3, 2);
