@@ -141,6 +141,8 @@ void compare_sequences(const Attempt& attempt, Findings& findings) {
   const bool ended = has_suspects(attempt.state) && attempt.state != State::slow;
   findings.temporal = detect::temporal::compare_iterations(
       findings.sequences, findings.hints.events, ended, attempt.options.seed);
+  if (!attempt.options.without.has(Part::dtw))
+    findings.turns = detect::temporal::find_turns(findings.view);
 }
 
 /// The detectors in the order in which they run: `processes` needs the stages, `spatial` the

@@ -20,6 +20,7 @@
 #include "aggregator/detect/stage/stages.h"
 #include "aggregator/detect/temporal/iteration_sequences.h"
 #include "aggregator/detect/temporal/temporal.h"
+#include "aggregator/detect/temporal/turns.h"
 #include "aggregator/diagnose/hints.h"
 #include "aggregator/diagnose/process_evidence.h"
 
@@ -51,6 +52,7 @@ struct Findings {
   detect::spatial::Differences differences = {};  ///< nodes that differ while the job runs
   std::optional<detect::temporal::TemporalFindings> temporal = {};
   detect::temporal::IterationSequences sequences = {};  ///< what `temporal` compared
+  std::vector<detect::temporal::Turn> turns = {};       ///< ranks that print in another order
 };
 
 }  // namespace l4::diagnose

@@ -175,6 +175,7 @@ std::vector<Notable> notable_of(const Findings& findings) {
   for (const Delay& delay : findings.delays) notable.push_back(notable_of_delay(findings, delay));
   for (const Change& change : findings.figures)
     notable.push_back(notable_of_change(findings.view, change));
+  add_turns(findings.view, findings.turns, notable);
   add_differences(findings.view, findings.differences, notable);
   return notable;
 }

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
 #include <utility>
 
+#include "aggregator/job/printed.h"
 #include "aggregator/job/view.h"
 
 namespace l4::diagnose {
@@ -17,8 +19,8 @@ using detect::spatial::EvidenceKind;
 
 constexpr std::size_t kTextMax = 80;
 
-std::string quoted(const job::JobView& view, const EventDifference& event) {
-  const std::string& text = view.events[event.event].text;
+std::string quoted(const job::JobView& view, std::uint32_t event) {
+  const std::string& text = view.events[event].text;
   return text.size() <= kTextMax ? fmt::format("\"{}\"", text)
                                  : fmt::format("\"{}...\"", text.substr(0, kTextMax));
 }
@@ -29,7 +31,7 @@ std::string times(double count) {
 
 std::string text_of(const job::JobView& view, const std::string& subject,
                     const EventDifference& event, bool alone) {
-  const std::string said = quoted(view, event);
+  const std::string said = quoted(view, event.event);
   switch (event.kind) {
     case EvidenceKind::absent:
       return fmt::format("{} does not print {}, which its peers print.", subject, said);
@@ -68,6 +70,27 @@ Notable notable_of_group(const job::JobView& view, std::uint64_t nodes,
 }
 
 }  // namespace
+
+void add_turns(const job::JobView& view, const std::vector<detect::temporal::Turn>& turns,
+               std::vector<Notable>& notable) {
+  constexpr std::size_t kNamedMax = 8;
+  for (std::size_t i = 0; i < std::min(turns.size(), kNamedMax); ++i) {
+    const detect::temporal::Turn& turn = turns[i];
+    const job::StreamView& stream = view.streams[turn.stream];
+    Notable one;
+    one.kind = "order";
+    one.node = view.nodes[stream.node].name;
+    one.rank = view.ranks[stream.rank].rank;
+    one.iteration = job::printed(view, turn.iteration);
+    one.count = turn.after;
+    one.text = fmt::format(
+        "{} on {} prints {} before {} from iteration {} on; it came behind until then, and still "
+        "does on its peers.",
+        one.rank ? fmt::format("Rank {}", one.rank->value()) : std::string("A process"), *one.node,
+        quoted(view, turn.later), quoted(view, turn.earlier), one.iteration->value());
+    notable.push_back(std::move(one));
+  }
+}
 
 void add_differences(const job::JobView& view, const detect::spatial::Differences& differences,
                      std::vector<Notable>& notable) {

@@ -92,6 +92,7 @@ class Collector {
   void add_spatial();
   void add_windows();
   void add_delays();
+  void add_turns();
   void add_temporal();
   void add_processes();
   void add_lost();
@@ -418,6 +419,17 @@ void Collector::add_delays() {
   }
 }
 
+/// Adds ranks that print their lines in another order than before, and than their peers.
+void Collector::add_turns() {
+  const double weight = kDelayWeight * rarity(findings_.turns.size(), view().training_ranks());
+  for (const detect::temporal::Turn& turn : findings_.turns)
+    blame(view().streams[turn.stream].rank, weight,
+          fmt::format("prints \"{}\" before \"{}\" since iteration {}",
+                      view().events[turn.later].text.substr(0, 60),
+                      view().events[turn.earlier].text.substr(0, 60),
+                      job::printed(view(), turn.iteration).value()));
+}
+
 /// Adds ranks whose last iteration differs from the expected sequence. When all ranks stop in the
 /// middle of an iteration many differ, so a difference means little. After a crash the incomplete
 /// iteration is skipped: it was cut off, and its failure lines are weighed elsewhere.
@@ -492,6 +504,7 @@ constexpr std::array kClues{
     ClueRow{kAnyState & ~in(State::slow), &Collector::add_temporal},
     ClueRow{kAnyState, &Collector::add_windows},
     ClueRow{kAnyState, &Collector::add_delays},
+    ClueRow{kAnyState, &Collector::add_turns},
     ClueRow{kStopped, &Collector::add_order},
     ClueRow{kStopped, &Collector::add_silence},
     ClueRow{in(State::hung), &Collector::add_missing_habits},
