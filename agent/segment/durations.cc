@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "agent/segment/decimal.h"
@@ -84,9 +85,9 @@ void each_part(std::string_view text, Take&& take) {
   }
 }
 
-/// Where the words begin that end at `end`: at most four, of letters, with single blanks between.
+/// Where the words begin that end at `end`: at most five, of letters, with single blanks between.
 std::size_t begin_of_words(std::string_view text, std::size_t end) {
-  constexpr int kWords = 4;
+  constexpr int kWords = 5;
   std::size_t begin = end;
   for (int words = 0; words < kWords; ++words) {
     std::size_t at = words == 0 ? begin : begin - 1;

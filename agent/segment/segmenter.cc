@@ -206,7 +206,8 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
   const bool begins_stage = stage != Stage::unknown && stage != stage_ && !late;
   const bool starts = mark && mark->boundary == wire::Boundary::started &&
                       open_.iteration != Iteration{mark->iteration};
-  if (starts || begins_stage || slice_is_full(record))
+  const bool begins_round = traits.prints_times() && beats_.observe(id);
+  if (starts || begins_stage || (begins_round && cuts_rounds()) || slice_is_full(record))
     close(starts ? wire::Boundary::started : wire::Boundary::none);
 
   if (begins_stage) {
@@ -220,10 +221,7 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
     }
     enter(*mark, starts);
   }
-  if (traits.prints_times() && beats_.observe(id)) {
-    if (cuts_rounds()) close(wire::Boundary::none);
-    open_.beat = beats_.number();
-  }
+  if (begins_round) open_.beat = beats_.number();
   if (open_.events.empty()) open_.stage = stage_;
   append(record, id, traits, silent);
 

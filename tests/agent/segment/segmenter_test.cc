@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 #include <string>
@@ -212,6 +213,18 @@ TEST_CASE("numbers that come every few rounds alone leave the rounds") {
     if (segment.rounds != 0) rounds.insert(segment.beat);
   CHECK(rounds.size() >= 36);
   CHECK(feed.segments.back().iteration == Iteration{40});
+}
+
+TEST_CASE("a line that prints number and time may begin a round, and keeps its number") {
+  Feed feed;
+  for (int k = 1; k <= 30; ++k) feed.line(fmt::format("{} took {} ms", step(k, 40), 50 + k % 3));
+  feed.finish();
+  std::vector<std::int64_t> completed;
+  for (const wire::Segment& segment : feed.segments)
+    if (segment.boundary == kCompleted) completed.push_back(segment.iteration->value());
+  std::vector<std::int64_t> all(30);
+  std::iota(all.begin(), all.end(), 1);
+  CHECK(completed == all);
 }
 
 TEST_CASE("where numbers are printed, rounds cut nothing, and times that only grow are left out") {
