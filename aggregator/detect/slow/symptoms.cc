@@ -15,8 +15,9 @@ namespace {
 /// Iterations before the shift in which a symptom may already have begun.
 constexpr int kLeadIterations = 3;
 
+/// `sounds`: its words are those of a failure.
 bool began_with(const job::Occurrence& occurrence, const job::JobClock& clock,
-                const Slowdown& slowdown) {
+                const Slowdown& slowdown, bool sounds) {
   if (occurrence.time && slowdown.since) {
     const auto lead = Millis{static_cast<std::int64_t>(kLeadIterations * clock.gap_max_ms)};
     return *occurrence.time + lead >= *slowdown.since;
@@ -24,7 +25,7 @@ bool began_with(const job::Occurrence& occurrence, const job::JobClock& clock,
   if (occurrence.stats.first_iteration)
     return occurrence.stats.first_iteration->value() + kLeadIterations * clock.stride >=
            slowdown.first.value();
-  return true;  // without times it is enough that the event recurs
+  return sounds;  // without times it is enough that a complaint recurs
 }
 
 /// The event recurs, and did not stop long before the end of the job. `sounds`: its words are those
@@ -82,11 +83,11 @@ FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock
       nodes.insert(view.streams[occurrence.stream].node);
     if (nodes.size() > 1 && !job::is_few(nodes.size(), view.nodes.size())) continue;
     if (!explaining.empty() && !have_common(nodes, explaining)) continue;
+    const bool sounds = hint.severity >= Severity::failure;
     if (!std::ranges::all_of(event.at, [&](const job::Occurrence& occurrence) {
-          return began_with(occurrence, clock, slowdown);
+          return began_with(occurrence, clock, slowdown, sounds);
         }))
       continue;
-    const bool sounds = hint.severity >= Severity::failure;
     if (!keeps_coming(view, clock, slowdown, event, sounds)) continue;
     FailureEvent symptom;
     symptom.event = i;
