@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "agent/pipeline/redaction.h"
@@ -321,8 +322,7 @@ void JobPipeline::ingest(LogState& log, const decode::Record& record) {
 void JobPipeline::note_reading(LogState& log, const decode::Stats& stats,
                                std::string_view time_format) {
   if (!log.reading.is_due(stats.lines, log.ended)) return;
-  auto [marker, marks] = std::pair(log.marker, log.marks);
-  std::optional<wire::Marker> taken = log.marker_taken;
+  auto [marker, marks, taken] = std::tuple(log.marker, log.marks, log.marker_taken);
   log.runs.each([&](std::size_t, SourceId id) {
     const auto& segmenter = segmenters_[id.value()];
     if (!segmenter || !segmenter->marker() || segmenter->marks() <= marks) return;
@@ -392,10 +392,7 @@ void JobPipeline::flush(Millis steady, bool all) {
   for (auto at = logs_.begin(); at != logs_.end();) {
     LogState& log = *at->second;
     if (log.dirty) ship(log, steady, all);
-    if (log.ended && !log.dirty)
-      at = logs_.erase(at);
-    else
-      ++at;
+    at = log.ended && !log.dirty ? logs_.erase(at) : std::next(at);
   }
   const bool something = !batch_.segments.empty() || !batch_.coverage.empty() ||
                          !batch_.warnings.empty() || !batch_.sources.empty() ||
