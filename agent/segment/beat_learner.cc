@@ -40,13 +40,17 @@ bool BeatLearner::alternate(std::size_t one, std::size_t other, std::uint8_t tur
 }
 
 /// Another template comes once between any two records of this one, and this one between any two of
-/// the other; or equally often, for longer.
+/// the other; or equally often, for longer. Where that was chance before, it takes twice as long
+/// each time.
 bool BeatLearner::keeps_pace(std::size_t place) const {
-  constexpr std::uint8_t kTurns = 3, kLong = 6;
+  constexpr unsigned kTurnsMin = 3, kLongMin = 6, kDoublingsMax = 4;
+  const unsigned doublings = std::min<unsigned>(changes_, kDoublingsMax);
+  const auto turns = static_cast<std::uint8_t>(kTurnsMin << doublings);
+  const auto several = static_cast<std::uint8_t>(kLongMin << doublings);
   for (std::size_t other = 0; other < size_; ++other) {
     if (other == place) continue;
     const Between& between = watched_[place].others[other];
-    if (alternate(place, other, kTurns) || (between.usual > 0 && between.alike >= kLong))
+    if (alternate(place, other, turns) || (between.usual > 0 && between.alike >= several))
       return true;
   }
   return false;

@@ -150,7 +150,7 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
                           ? std::min(hint.severity, Severity::notice)
                           : std::max(hint.severity, severity_of(fault.severity));
     }
-    if (detect::is_python_warning(event.text)) {  // whatever it warns of
+    if (!hint.stop && detect::is_python_warning(event.text)) {  // whatever it warns of
       hint.mild = true;
       hint.severity = std::min(hint.severity, Severity::notice);
     }

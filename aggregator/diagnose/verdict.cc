@@ -170,10 +170,32 @@ bool ended_in_wait(const Findings& findings) {
   });
 }
 
+/// A stop that is no consequence of another failure.
+bool was_stopped(const Findings& findings) {
+  return std::ranges::any_of(findings.failures.events, [&](const FailureEvent& failure) {
+    const auto& hint = findings.hints.events[failure.event];
+    return hint.stop && !is_consequence(failure, hint) && failure.severity >= Severity::failure;
+  });
+}
+
+/// The logs end with a stop: a program that catches the signal says so, and ends without an error.
+bool ends_with_stop(const Findings& findings) {
+  constexpr std::uint64_t kLastLines = 16;
+  if (findings.live != nullptr || !was_stopped(findings)) return false;
+  return std::ranges::any_of(findings.failures.events, [&](const FailureEvent& failure) {
+    if (!findings.hints.events[failure.event].stop) return false;
+    const job::EventView& event = findings.view.events[failure.event];
+    return std::ranges::any_of(failure.occurrences, [&](std::uint32_t i) {
+      const job::Occurrence& at = event.at[i];
+      return at.stats.last_line + kLastLines > findings.view.streams[at.stream].state->last_line;
+    });
+  });
+}
+
 /// Some line says that a process ended or cannot go on, and no progress followed.
 bool has_failed(const Findings& findings) {
   if (findings.failures.events.empty() || findings.failures.open) return false;
-  if (findings.failures.fatal || findings.endings.badly) return true;
+  if (findings.failures.fatal || findings.endings.badly || ends_with_stop(findings)) return true;
   if (findings.failures.compared) return true;  // they count for a job that stopped
   const bool failure =
       std::ranges::any_of(findings.failures.events, [&](const FailureEvent& event) {
@@ -278,14 +300,6 @@ bool ends_with_lost_peer(const Findings& findings) {
       const job::Stream& stream = *findings.view.streams[event.at[i].stream].state;
       return event.at[i].stats.last_line + kLastLines > stream.last_line;
     });
-  });
-}
-
-/// A stop that is no consequence of another failure.
-bool was_stopped(const Findings& findings) {
-  return std::ranges::any_of(findings.failures.events, [&](const FailureEvent& failure) {
-    const auto& hint = findings.hints.events[failure.event];
-    return hint.stop && !is_consequence(failure, hint) && failure.severity >= Severity::failure;
   });
 }
 

@@ -11,7 +11,7 @@
 namespace l4::detect {
 namespace {
 
-constexpr std::array<EndingForm, 34> kForms{{
+constexpr std::array<EndingForm, 35> kForms{{
     {Ending::gone,
      "leaked {semaphore|shared_memory|shared memory|folder|file}*clean up at *shutdown",
      "resource_tracker: There appear to be 56 leaked semaphore objects to clean up at shutdown"},
@@ -74,16 +74,20 @@ constexpr std::array<EndingForm, 34> kForms{{
      "Total training time: 3:07:42"},
     {Ending::kept,
      "^{training|pretraining|fine-tuning|trainer} {took|time|duration|finished|complete|done|ended|"
-     "over|is done|is over|is complete|has finished}",
+     "over|ends|is done|is over|is complete|has finished|has ended}",
      "Training took 01:45:11.12"},
+    {Ending::kept,
+     "^{train|train job|training job|training|pretraining|fine-tuning|finetuning|solving|"
+     "optimization|optimisation|fitting|learning} {done|success|succeeded|successful|finished|"
+     "completed|complete|ended|is done|is over|is complete|is finished|has finished|has ended}$",
+     "[INFO]: train job success!"},
     {Ending::kept, "^{*|=|-|#}*{ |*|=|-|#}{end|end of} {training|evaluation|testing}",
      "*****End evaluation kitti_models/second(default)*****"},
     {Ending::kept, "^training * {finished|completed|done}$", "training AGCN finished"},
     {Ending::kept,
      "{final eval|final evaluation|final test|final testing|final validation|eval final|evaluation "
      "final|test final}{ finished| done| complete| took| result| results| metrics| score| "
-     "accuracy| "
-     "acc|]|:}",
+     "accuracy| acc|_acc|_accuracy|_loss|_score|]|:}",
      "[Eval FINAL]: {'rmse': 0.018}"},
 }};
 
@@ -190,10 +194,12 @@ bool only_speaks_of(std::string_view text) {
   return holds_any(text, kWords);
 }
 
-/// The message of a logger begins here: "LOGS    - Training took ..", "[main] Total ..", "INFO ..".
+/// The message of a logger begins here: "LOGS    - Training took ..", "[main] Total ..", "INFO ..",
+/// "[INFO]: ..".
 bool is_behind_front(std::string_view text, std::size_t at) {
   if (at < 2 || !is_blank(text[at - 1])) return false;
   if (text[at - 2] == '-' || text[at - 2] == ']') return true;
+  if (at > 2 && text[at - 2] == ':' && text[at - 3] == ']') return true;
   const std::string_view front = text.substr(0, text.find_last_not_of(" \t", at - 1) + 1);
   return !front.empty() && front.size() < at && std::ranges::all_of(front, is_upper);
 }

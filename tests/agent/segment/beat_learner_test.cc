@@ -35,7 +35,18 @@ TEST_CASE("a line by the clock that came in turn by chance gives way") {
   BeatLearner learner;
   beats(learner, "xaxbcabxcabcxabcabxcabcabcabc");
   CHECK(learner.changes() == 1);
+  beats(learner, "abcabcabcabc");
   CHECK(beats(learner, "abcabc").size() == 2);
+}
+
+TEST_CASE("lines in no order begin hardly any round") {
+  BeatLearner learner;
+  std::mt19937 random(11);
+  std::size_t begun = 0;
+  for (int i = 0; i < 20'000; ++i)
+    begun += learner.observe(LocalTemplateId{static_cast<std::uint32_t>(random() % 3)}) ? 1 : 0;
+  MESSAGE(begun << " rounds in 20,000 lines");
+  CHECK(begun < 200);
 }
 
 TEST_CASE("several lines of one template within a round do not end it") {

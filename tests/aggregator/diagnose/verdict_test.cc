@@ -497,6 +497,21 @@ TEST_CASE("verdict: kind 'stopped': who stopped the job leads, and is in the fir
   }
 }
 
+TEST_CASE("verdict: a log that ends with a stop which the program caught is of a job that ended") {
+  const auto library = faults::Library().with({stop("asked to leave", "somebody")});
+  for (const char* line : {"asked to leave, closing gracefully", "UserWarning: asked to leave",
+                           "trainer: was asked to leave by the operator"}) {
+    CAPTURE(line);
+    const auto say = [&](MadeJob& job) { job.say(0, {line, Level::warning}, 20'100); };
+    CHECK(ended(say, &library).verdict.state == State::crashed);
+    const auto works_on = [&](MadeJob& job) {
+      say(job);
+      for (int i = 0; i < 30; ++i) job.say(0, {"writing shard"}, 20'200 + i);
+    };
+    CHECK(ended(works_on, &library).verdict.state != State::crashed);
+  }
+}
+
 TEST_CASE("verdict: a stop behind another failure is its consequence") {
   const auto library = faults::Library().with({stop("KeyboardInterrupt", "somebody")});
   const Report report = ended(

@@ -57,20 +57,38 @@ TEST_CASE("endings: a process that is gone leaves traces, and so does one that e
         EndRow{"[Timing] final eval finished (Took 322.1s).", Ending::kept},
         EndRow{"Final test accuracy: 91.2", Ending::kept},
         EndRow{"=== Final evaluation results ===", Ending::kept},
-        EndRow{"worker: final validation took 31 s", Ending::kept}}) {
+        EndRow{"worker: final validation took 31 s", Ending::kept},
+        EndRow{"Optimization done!", Ending::kept},
+        EndRow{"[MAIN]: training job is finished.", Ending::kept},
+        EndRow{"Fitting has ended ***", Ending::kept},
+        EndRow{"Training ends after 7 passes", Ending::kept},
+        EndRow{"Final eval_loss: 1.732", Ending::kept}}) {
     CAPTURE(row.text);
     CHECK(ending_of(row.text) == row.ending);
   }
 }
 
 TEST_CASE("endings: what only sounds like an end is none") {
-  for (const char* text :
-       {"the job will be completed successfully if all ranks agree", "step 100 loss 3.21",
-        "user@host.example is the contact", "semaphore objects: 12", "epoch 3 finished in 12 s",
-        "expected exit code 0", "exit code 0x1f", "saved model to out/step_100", "[rank0]: ok",
-        "see root@node:/etc/hosts", "total tokens: 12", "not all workers finished successfully",
-        "finals of the test set", "the final test will take long", "final validated batch",
-        "waiting for all processes to have exited cleanly", ""}) {
+  for (const char* text : {"the job will be completed successfully if all ranks agree",
+                           "step 100 loss 3.21",
+                           "user@host.example is the contact",
+                           "semaphore objects: 12",
+                           "epoch 3 finished in 12 s",
+                           "expected exit code 0",
+                           "exit code 0x1f",
+                           "saved model to out/step_100",
+                           "[rank0]: ok",
+                           "see root@node:/etc/hosts",
+                           "total tokens: 12",
+                           "not all workers finished successfully",
+                           "finals of the test set",
+                           "the final test will take long",
+                           "final validated batch",
+                           "waiting for all processes to have exited cleanly",
+                           "train time: 12 s",
+                           "solving 12 done of 30",
+                           "fitting ends of tubes",
+                           ""}) {
     CAPTURE(text);
     CHECK(ending_of(text) == Ending::none);
   }
