@@ -6,7 +6,7 @@
 namespace l4::segment {
 namespace {
 
-void count(std::uint8_t& value) {
+void count_up(std::uint8_t& value) {
   if (value < std::numeric_limits<std::uint8_t>::max()) ++value;
 }
 
@@ -85,11 +85,11 @@ bool BeatLearner::observe(LocalTemplateId id) {
   Watched& own = watched_[place];
   for (std::size_t other = 0; other < size_; ++other) {
     if (other == place) continue;
-    count(watched_[other].others[place].now);
+    count_up(watched_[other].others[place].now);
     Between& between = own.others[other];
     if (own.seen > 0) {
       if (between.now == between.usual)
-        count(between.alike);
+        count_up(between.alike);
       else
         between = {0, between.now, 1};
     }

@@ -33,14 +33,14 @@ constexpr Millis kTogether{30'000};
 }  // namespace
 
 bool is_word_of_shell(std::string_view text) {
-  constexpr auto kWords = std::to_array<std::string_view>(
+  constexpr auto kShellWords = std::to_array<std::string_view>(
       {"Killed", "Terminated", "Aborted", "Segmentation fault", "Bus error", "Hangup",
        "Floating point exception", "Illegal instruction", "User defined signal 1",
        "User defined signal 2", "CPU time limit exceeded"});
   constexpr std::string_view kDumped = " (core dumped)";
   while (text.ends_with(' ')) text.remove_suffix(1);
   if (text.ends_with(kDumped)) text.remove_suffix(kDumped.size());
-  return std::ranges::find(kWords, text) != kWords.end();
+  return std::ranges::find(kShellWords, text) != kShellWords.end();
 }
 
 void RunWatch::note_jump(std::size_t speaker, const IterationMark& mark) {

@@ -44,9 +44,9 @@ IterationMark Segmenter::numbered(const Progress& progress, const IterationMarke
 }
 
 bool Segmenter::continues(std::int64_t number) const {
-  constexpr std::int64_t kAheadMax = 4;
+  constexpr std::int64_t kStridesMax = 4;
   const std::int64_t ahead = number - epochs_.last();
-  return ahead >= 0 && ahead <= kAheadMax * std::max<std::int64_t>(stride_, 1);
+  return ahead >= 0 && ahead <= kStridesMax * std::max<std::int64_t>(stride_, 1);
 }
 
 void Segmenter::number_anew() {

@@ -64,12 +64,12 @@ bool UsualCourse::goes_on(std::uint32_t stream, std::uint64_t line) const {
 }
 
 bool UsualCourse::closes_at(std::uint32_t stream, std::uint64_t line) const {
-  constexpr std::uint64_t kBlock = 64;
+  constexpr std::uint64_t kStackLines = 64;
   const Course& course = courses_[stream];
   if (line <= course.completed) return false;
   const std::uint64_t last = std::min(course.usual, course.end);
   return line + kClosing > last ||
-         (!known_.wording && line + kBlock > last && !goes_on(stream, line));
+         (!known_.wording && line + kStackLines > last && !goes_on(stream, line));
 }
 
 Closing closing_of(const job::JobView& view, const std::vector<FailureEvent>& events,

@@ -29,7 +29,8 @@ bool began_with(const job::Occurrence& occurrence, const job::JobClock& clock,
 }
 
 /// The event recurs, and did not stop long before the end of the job. `sounds`: its words are those
-/// of a failure; others must recur more often, since every job saves and evaluates now and then.
+/// of a failure, or healthy runs do not print it; others must recur more often, since every job
+/// saves and evaluates now and then.
 bool keeps_coming(const job::JobView& view, const job::JobClock& clock, const Slowdown& slowdown,
                   const job::EventView& event, bool sounds) {
   constexpr std::uint64_t kTimesMin = 2, kWordlessTimesMin = 5;
@@ -73,6 +74,8 @@ FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock
                             const Slowdown& slowdown, const std::vector<EventHint>& hints) {
   FailureEvents found;
   const auto explaining = explaining_nodes(view, slowdown);
+  // Where healthy runs are known, what none of them prints needs no words.
+  const bool pooled = std::ranges::any_of(hints, &EventHint::in_pool);
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     const job::EventView& event = view.events[i];
     const EventHint& hint = hints[i];
@@ -83,7 +86,7 @@ FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock
       nodes.insert(view.streams[occurrence.stream].node);
     if (nodes.size() > 1 && !job::is_few(nodes.size(), view.nodes.size())) continue;
     if (!explaining.empty() && !have_common(nodes, explaining)) continue;
-    const bool sounds = hint.severity >= Severity::failure;
+    const bool sounds = pooled || hint.severity >= Severity::failure;
     if (!std::ranges::all_of(event.at, [&](const job::Occurrence& occurrence) {
           return began_with(occurrence, clock, slowdown, sounds);
         }))

@@ -101,6 +101,15 @@ TEST_CASE("what goes with it is new, lasting and local") {
   CHECK(said(true) == std::vector<std::string>{kRetry.text});
 }
 
+TEST_CASE("what no healthy run prints goes with it sooner than what is only new") {
+  const auto lines = [](MadeJob& job, int k, std::int64_t ms) {
+    job.say(3, kRetry, ms);
+    if (k == 62 || k == 95) job.say(5, {"the weather is fine"}, ms);
+  };
+  CHECK(symptoms(lines, false).empty());
+  CHECK(symptoms(lines, true) == std::vector<std::string>{"the weather is fine"});
+}
+
 /// `count` iterations of 5 s, except that the last `slow` take 12 s; in each of these, rank 5 of
 /// eight prints `lines` errors.
 Slowdown in_short(int count, int slow, int lines, bool in_pool = false) {
