@@ -49,6 +49,7 @@ class Orders {
     std::ranges::sort(sorted, std::greater<>{});
     sorted.resize(std::min(sorted.size(), kEventsMax));
     std::vector<std::uint32_t> events;
+    events.reserve(sorted.size());
     for (const auto& [count, event] : sorted) events.push_back(event);
     std::ranges::sort(events);
     return events;
@@ -219,6 +220,7 @@ std::vector<Turn> find_turns(const job::JobView& view, const TurnOptions& option
     }
   }
   std::vector<Turn> found;
+  found.reserve(best.size());
   for (const auto& [stream, turn] : best) found.push_back(turn);
   std::ranges::stable_sort(found, std::greater<>{},
                            [](const Turn& turn) { return turn.before + turn.after; });
