@@ -125,7 +125,7 @@ TEST_CASE("where neither words nor healthy runs are known, the last lines are se
   MadeJob shared(1);
   for (int k = 0; k < 60; ++k) {
     const std::string usual = "set up part " + std::string(1, static_cast<char>('a' + k % 26));
-    shared.say(0, {usual.c_str(), Level::info}, 100 * k);
+    shared.say(0, {usual, Level::info}, 100 * k);
     if (k > 20 && k % 10 == 0) shared.say(0, kOdd, 100 * k + 50);
   }
   CHECK(found(shared, kWords).events.empty());
