@@ -39,11 +39,6 @@ constexpr auto kNeutral = std::to_array<std::string_view>(
     {"trainer", "args", "cfg", "config", "hparams", "solver", "optimization", "optim", "num",
      "number", "n", "nb", "of", "the", "train", "training"});
 
-template <std::size_t N>
-bool is_among(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::ranges::any_of(words, [&](std::string_view low) { return equals_lower(word, low); });
-}
-
 bool joins_words(char c) {
   return c == '_' || c == '.' || c == '-';
 }
@@ -75,10 +70,10 @@ Front front_of(std::string_view line, std::size_t begin, const CountedWord& coun
     if (glued && (at == 0 || !is_letter(line[at - 1]))) break;
     const std::string_view word = word_before(line, end);
     if (word.empty()) break;
-    if (is_among(word, kMost) || (counted.epochs && is_among(word, kNumberOf)) ||
-        (plural && is_among(word, kTraining)))
+    if (equals_one_of(word, kMost) || (counted.epochs && equals_one_of(word, kNumberOf)) ||
+        (plural && equals_one_of(word, kTraining)))
       front.total = true;
-    else if (!is_among(word, kNeutral))
+    else if (!equals_one_of(word, kNeutral))
       front.foreign = true;
     at = end - word.size();
   }
@@ -128,12 +123,12 @@ std::optional<std::int64_t> value_before(std::string_view line, std::size_t begi
   const std::size_t end = line.find_last_not_of(" :=", at - 1);
   if (end == line.npos) return std::nullopt;
   const std::string_view word = word_before(line, end + 1);
-  if (is_among(word, kMost)) return whole_at(line, at);
+  if (equals_one_of(word, kMost)) return whole_at(line, at);
   if (!equals_lower(word, "for")) return std::nullopt;
   const std::size_t verb = end + 1 - word.size();
   if (verb == 0) return std::nullopt;
   const std::string_view before = word_before(line, verb - 1);
-  return is_among(before, kTraining) ? whole_at(line, at) : std::nullopt;
+  return equals_one_of(before, kTraining) ? whole_at(line, at) : std::nullopt;
 }
 
 const CountedWord* counted_at(std::string_view line, std::size_t at) {

@@ -56,13 +56,8 @@ constexpr std::array<std::string_view, 15> kOwns{
 constexpr std::array<std::string_view, 6> kLoads{"data",  "load",  "batch",
                                                  "fetch", "input", "iterator"};
 
-bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
-  return std::ranges::any_of(words, [&](std::string_view one) { return equals_lower(word, one); });
-}
 bool begins_with_one_of(std::string_view word, std::span<const std::string_view> words) {
-  return std::ranges::any_of(words, [&](std::string_view one) {
-    return word.size() >= one.size() && begins_lower(word, one);
-  });
+  return std::ranges::any_of(words, [&](std::string_view one) { return begins_lower(word, one); });
 }
 const UnitForm* unit_of(std::string_view word) {
   const auto* const found = std::ranges::find_if(
@@ -114,8 +109,8 @@ Told told_by(std::string_view name) {
   std::string_view before, last;
   bool barred = false;
   each_part(name, [&](std::string_view part) {
-    barred = barred || is_one_of(part, kNoTime);
-    told.time = told.time || is_one_of(part, kTimeWords);
+    barred = barred || equals_one_of(part, kNoTime);
+    told.time = told.time || equals_one_of(part, kTimeWords);
     before = std::exchange(last, part);
   });
   if (barred) return {};
@@ -143,8 +138,8 @@ TimerKind kind_of(std::string_view name) {
 bool names_nothing(std::string_view name) {
   bool nothing = true;
   each_part(name, [&](std::string_view part) {
-    nothing = nothing &&
-              (is_one_of(part, kTimeWords) || is_one_of(part, kPlain) || unit_of(part) != nullptr);
+    nothing = nothing && (equals_one_of(part, kTimeWords) || equals_one_of(part, kPlain) ||
+                          unit_of(part) != nullptr);
   });
   return nothing;
 }

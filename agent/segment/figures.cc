@@ -157,9 +157,7 @@ bool is_whole_loss(std::string_view name) {
     std::size_t size = 0;
     while (size < name.size() && is_letter(name[size])) ++size;
     const std::string_view word = name.substr(0, size);
-    const bool known = std::ranges::any_of(
-        kWholeLoss, [&](std::string_view plain) { return equals_lower(word, plain); });
-    if (!word.empty() && !known) return false;
+    if (!word.empty() && !equals_one_of(word, kWholeLoss)) return false;
     name.remove_prefix(std::max<std::size_t>(size, 1));
   }
   return true;

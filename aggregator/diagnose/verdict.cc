@@ -178,17 +178,30 @@ bool was_stopped(const Findings& findings) {
   });
 }
 
-/// The logs end with a stop: a program that catches the signal says so, and ends without an error.
-bool ends_with_stop(const Findings& findings) {
+/// Some failure for which `holds` stands among the last lines of a stream.
+template <class Holds>
+bool ends_with(const Findings& findings, Holds holds) {
   constexpr std::uint64_t kLastLines = 16;
-  if (findings.live != nullptr || !was_stopped(findings)) return false;
   return std::ranges::any_of(findings.failures.events, [&](const FailureEvent& failure) {
-    if (!findings.hints.events[failure.event].stop) return false;
+    if (!holds(failure, findings.hints.events[failure.event])) return false;
     const job::EventView& event = findings.view.events[failure.event];
     return std::ranges::any_of(failure.occurrences, [&](std::uint32_t i) {
       const job::Occurrence& at = event.at[i];
-      return at.stats.last_line + kLastLines > findings.view.streams[at.stream].state->last_line;
+      return findings.view.streams[at.stream].state->is_among_last(at.stats.last_line, kLastLines);
     });
+  });
+}
+
+/// The logs end with a stop: a program that catches the signal says so, and ends without an error.
+bool ends_with_stop(const Findings& findings) {
+  const auto is_stop = [](const FailureEvent&, const detect::EventHint& hint) { return hint.stop; };
+  return findings.live == nullptr && was_stopped(findings) && ends_with(findings, is_stop);
+}
+
+/// The last lines of a stream say that a peer is gone, and nothing went on behind them.
+bool ends_with_lost_peer(const Findings& findings) {
+  return ends_with(findings, [](const FailureEvent& failure, const detect::EventHint& hint) {
+    return failure.severity >= Severity::failure && hint.accuses_peer;
   });
 }
 
@@ -287,20 +300,6 @@ bool has_trained(const VerdictInput& input) {
          std::ranges::any_of(input.findings.stages.spans, [&](const detect::stage::Span& span) {
            return span.stage == Stage::training && span.begin && *failed - *span.begin > kLasting;
          });
-}
-
-/// The last lines of a stream say that a peer is gone, and nothing went on behind them.
-bool ends_with_lost_peer(const Findings& findings) {
-  constexpr std::uint64_t kLastLines = 16;
-  return std::ranges::any_of(findings.failures.events, [&](const FailureEvent& failure) {
-    if (failure.severity < Severity::failure) return false;
-    if (!findings.hints.events[failure.event].accuses_peer) return false;
-    const job::EventView& event = findings.view.events[failure.event];
-    return std::ranges::any_of(failure.occurrences, [&](std::uint32_t i) {
-      const job::Stream& stream = *findings.view.streams[event.at[i].stream].state;
-      return event.at[i].stats.last_line + kLastLines > stream.last_line;
-    });
-  });
 }
 
 /// Collects a bit for each fact that holds.

@@ -96,6 +96,10 @@ struct Stream {
   std::uint16_t rounds = 0;                             ///< wire::Segment::rounds of them
   std::optional<BeatAnchor> first_anchor, last_anchor;  ///< where numbers are printed, too
 
+  /// Fewer than `count` lines stand behind this one.
+  bool is_among_last(std::uint64_t line, std::uint64_t count) const {
+    return line + count > last_line;
+  }
   /// The number that lines print for an iteration.
   Iteration printed(Iteration iteration) const;
 

@@ -3,9 +3,8 @@
 // Flow: watch::Progress adds what an iteration took; JobWatch asks for a full diagnosis when recent
 // iterations typically take longer than earlier ones, or when many more of them are long.
 // detect/slow has the last word. Uses lower quartiles as detect/slow does: checkpoints make many
-// iterations long and none short. After a
-// diagnosis that found nothing the next request waits for twice as many iterations. Bounds: 200
-// numbers.
+// iterations long and none short. After a diagnosis that found nothing the next request waits for
+// twice as many iterations. Bounds: 200 numbers.
 #pragma once
 
 #include <bit>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 
 namespace l4 {
@@ -36,6 +37,10 @@ constexpr bool equals_lower(std::string_view text, std::string_view low) {
 /// True if the text begins with `low` in any case.
 constexpr bool begins_lower(std::string_view text, std::string_view low) {
   return equals_lower(text.substr(0, low.size()), low);
+}
+/// True if the text, in any case, is one of the words, which are in lower case.
+constexpr bool equals_one_of(std::string_view text, std::span<const std::string_view> low) {
+  return std::ranges::any_of(low, [&](std::string_view word) { return equals_lower(text, word); });
 }
 
 }  // namespace l4

@@ -194,38 +194,54 @@ def missing():
     return "no python3-torch" if torch.returncode else None
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
+def parser_of(text):
+    """The options that tests with jobs of the lab have in common."""
+    parser = argparse.ArgumentParser(description=text,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=lambda text: pathlib.Path(text).resolve(), required=True)
-    parser.add_argument("--fault", action="append", choices=sorted(KINDS))
+    parser.add_argument("--bin", type=lambda path: pathlib.Path(path).resolve(), required=True)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--style", choices=STYLES)
+    parser.add_argument("--out", type=pathlib.Path, help="keep everything here")
+    parser.add_argument("--brief", action="store_true")
+    parser.add_argument("--again", type=pathlib.Path, help="judge what --out kept")
+    return parser
+
+
+def runs_in(folder):
+    """The runs that --out kept."""
+    return sorted(truth.parent for truth in folder.glob("**/truth.json"))
+
+
+def ended(outcomes, began):
+    """Tells how many jobs were wrong; the status of the program."""
+    failed = [outcome for outcome in outcomes if outcome.problems]
+    print(f"{len(failed)} of {len(outcomes)} jobs were not as they must be; "
+          f"{time.monotonic() - began:.0f} s")
+    return 1 if failed or not outcomes else 0
+
+
+def main():
+    parser = parser_of(__doc__)
+    parser.add_argument("--fault", action="append", choices=sorted(KINDS))
     parser.add_argument("--rotate", action="store_true", help="rotate the logs meanwhile")
     parser.add_argument("--plan", type=pathlib.Path)
     parser.add_argument("--jobs", type=int, default=1, help="so many at a time")
-    parser.add_argument("--out", type=pathlib.Path, help="keep everything here")
-    parser.add_argument("--brief", action="store_true")
     parser.add_argument("--local", action="store_true", help="one l4 local instead of agents")
-    parser.add_argument("--again", type=pathlib.Path)
     options = parser.parse_args()
     began = time.monotonic()
     print(lab_judge.HEADER, flush=True)
     if options.again:
-        runs = sorted(truth.parent for truth in options.again.glob("**/truth.json"))
-        outcomes = [tell(judge(options.bin, run, options.brief)) for run in runs]
+        outcomes = [tell(judge(options.bin, run, options.brief)) for run in runs_in(options.again)]
     else:
         if (reason := missing()) is not None:
             print(f"skipped: {reason}")
             return SKIPPED
         with concurrent.futures.ThreadPoolExecutor(2 if options.brief else options.jobs) as pool:
             outcomes = list(pool.map(lambda row: run_one(row, options), plan_of(options)))
-    failed = [outcome for outcome in outcomes if outcome.problems]
-    print(f"{len(failed)} of {len(outcomes)} jobs were not as they must be; "
-          f"{time.monotonic() - began:.0f} s")
+    status = ended(outcomes, began)
     if not options.brief and len(outcomes) > 1:
         print("\n".join(["", lab_judge.HEADER, *(outcome.row() for outcome in outcomes)]))
-    return 1 if failed or not outcomes else 0
+    return status
 
 
 if __name__ == "__main__":

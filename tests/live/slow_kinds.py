@@ -13,7 +13,6 @@ one slow kind and one pause; --again judges what --out kept. Needs root, python3
 and what faults_own.py names; ends with 77 where they or the lab are missing, with 1 where something
 did not hold. A job takes about 80 s.
 """
-import argparse
 import dataclasses
 import json
 import os
@@ -255,12 +254,6 @@ def run_one(kind, style, seed, options):
             return Outcome(kind, style, seed, [f"could not be run: {error!r}"])
 
 
-def tell(outcome):
-    text = [outcome.row()] + [f"         {problem}" for problem in outcome.problems]
-    print("\n".join(text + [f"         ({note})" for note in outcome.notes]), flush=True)
-    return outcome
-
-
 def missing():
     if (reason := lab.missing()) is not None:
         return reason
@@ -272,15 +265,8 @@ def missing():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=lambda text: pathlib.Path(text).resolve(), required=True)
+    parser = lab.parser_of(__doc__)
     parser.add_argument("--kind", action="append", choices=sorted(KINDS))
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--style", choices=lab.STYLES)
-    parser.add_argument("--out", type=pathlib.Path, help="keep everything here")
-    parser.add_argument("--brief", action="store_true")
-    parser.add_argument("--again", type=pathlib.Path)
     options = parser.parse_args()
     began = time.monotonic()
     if not options.again and (reason := missing()) is not None:
@@ -288,18 +274,14 @@ def main():
         return lab.SKIPPED
     print(HEADER, flush=True)
     if options.again:
-        runs = sorted(truth.parent for truth in options.again.glob("**/truth.json"))
-        outcomes = [tell(judge(run)) for run in runs]
+        outcomes = [lab.tell(judge(run)) for run in lab.runs_in(options.again)]
     else:
         kinds = options.kind or (BRIEF if options.brief else KINDS)
-        outcomes = [tell(run_one(kind, options.style or
-                                 lab.STYLES[(place + options.seed) % len(lab.STYLES)],
-                                 options.seed + place, options))
+        outcomes = [lab.tell(run_one(kind, options.style or
+                                     lab.STYLES[(place + options.seed) % len(lab.STYLES)],
+                                     options.seed + place, options))
                     for place, kind in enumerate(kinds)]
-    failed = [outcome for outcome in outcomes if outcome.problems]
-    print(f"{len(failed)} of {len(outcomes)} jobs were not as they must be; "
-          f"{time.monotonic() - began:.0f} s")
-    return 1 if failed or not outcomes else 0
+    return lab.ended(outcomes, began)
 
 
 if __name__ == "__main__":

@@ -52,11 +52,6 @@ bool is_plain(std::string_view word) {
   });
 }
 
-bool is_little(std::string_view word) {
-  return std::ranges::any_of(kLittleWords,
-                             [&](std::string_view low) { return equals_lower(word, low); });
-}
-
 }  // namespace
 
 bool is_prose(std::string_view text) {
@@ -69,7 +64,7 @@ bool is_prose(std::string_view text) {
     if (word.empty()) continue;
     ++words;
     plain += is_plain(word) ? 1 : 0;
-    little += is_little(word) ? 1 : 0;
+    little += equals_one_of(word, kLittleWords) ? 1 : 0;
   }
   return words >= kWordsMin && little >= kLittleMin && plain * 4 >= words * 3;
 }

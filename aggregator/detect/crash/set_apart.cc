@@ -23,20 +23,17 @@ bool mostly(const job::JobView& view, const FailureEvent& found, Holds holds) {
   return 2 * count >= found.occurrences.size();
 }
 
-/// Printed, maybe not for the first time, among the last lines: several processes that share a log
-/// fail one after the other with the same words.
-bool is_among_last(const job::JobView& view, const FailureEvent& found) {
-  return mostly(view, found, [](const job::EventStats& stats, const job::Stream& stream) {
-    return stats.last_line + kLastLines > stream.last_line;
+/// Printed, maybe not for the first time, among so many last lines.
+bool is_among_last(const job::JobView& view, const FailureEvent& found, std::uint64_t lines) {
+  return mostly(view, found, [=](const job::EventStats& stats, const job::Stream& stream) {
+    return stream.is_among_last(stats.last_line, lines);
   });
 }
 
 }  // namespace
 
 bool is_closing(const job::JobView& view, const FailureEvent& found) {
-  return mostly(view, found, [](const job::EventStats& stats, const job::Stream& stream) {
-    return stats.last_line + kClosing > stream.last_line;
-  });
+  return is_among_last(view, found, kClosing);
 }
 
 UsualCourse::UsualCourse(const job::JobView& view, const std::vector<EventHint>& hints, Known known)
@@ -101,7 +98,9 @@ bool is_set_apart(const job::JobView& view, const job::JobClock& clock, const Fa
     }
     return 2 * last >= found.occurrences.size();
   }
-  if (!course.known().wording) return clock.has_iterations() || is_among_last(view, found);
+  // Several processes that share a log fail one after the other with the same words.
+  if (!course.known().wording)
+    return clock.has_iterations() || is_among_last(view, found, kLastLines);
   const job::EventView& event = view.events[found.event];
   if (found.occurrences.size() < event.at.size()) return false;
   if (event.count > kOftenMin * event.at.size()) return false;

@@ -14,6 +14,8 @@ namespace {
 
 /// Clocks of nodes differ, and a launcher may see the end before the last line is written.
 constexpr Millis kTolerance{2000};
+/// A process that ended says no more than these behind it.
+constexpr std::uint64_t kLastLines = 32;
 
 void widen(Span& span, const job::StageChange& change) {
   keep_earliest(span.begin, change.time);
@@ -60,12 +62,6 @@ bool others_went_on(const job::StreamView& stream, const job::JobClock& clock) {
   return clock.has_iterations() && !stream.state->last_completed;
 }
 
-/// Little stands behind it: a process that ended says no more.
-bool closes(const job::EventStats& stats, const job::Stream& stream) {
-  constexpr std::uint64_t kLastLines = 32;
-  return stats.last_line + kLastLines > stream.last_line;
-}
-
 }  // namespace
 
 Stages find_stages(const job::JobView& view, const job::JobClock& clock) {
@@ -107,7 +103,8 @@ Stages find_stages(const job::JobView& view, const job::JobClock& clock) {
       const bool in_time =
           occurrence.time && clock.last_progress
               ? newest || *occurrence.time + kTolerance >= *clock.last_progress
-              : !others_went_on(stream, clock) || closes(occurrence.stats, *stream.state);
+              : !others_went_on(stream, clock) ||
+                    stream.state->is_among_last(occurrence.stats.last_line, kLastLines);
       if (in_order && in_time) found.finished[stream.rank] = true;
     }
   }

@@ -19,11 +19,10 @@ std::size_t iterations_per_stream(const job::JobView& view) {
   return streams == 0 ? 0 : std::max<std::size_t>(16, IterationSequences::kSequencesMax / streams);
 }
 
-/// Seconds of an iteration by the place of its record, where lines print exact times.
-std::unordered_map<std::uint32_t, double> seconds_of(const job::Stream& stream,
-                                                     const job::Stamps& stamps,
-                                                     std::int64_t stride) {
-  std::unordered_map<std::uint32_t, double> seconds;
+/// Seconds of each iteration; known where lines print exact times.
+std::vector<double> seconds_of(const job::Stream& stream, const job::Stamps& stamps,
+                               std::int64_t stride) {
+  std::vector<double> seconds(stream.iterations.size(), kUnknownDuration);
   if (!stamps.printed || stamps.step > Millis{1}) return seconds;
   for (const job::Lap& lap : job::laps_of(stream, stamps, stream.iterations.size()))
     if (lap.steps == stride) seconds[lap.place] = lap.ms / 1000;
@@ -36,7 +35,7 @@ IterationSequences collect_sequences(const job::JobView& view, const job::JobClo
                                      Parts without) {
   const bool compared = !without.has(Part::dtw);
   const bool timed = compared && clock.paced && !without.has(Part::durations);
-  const std::vector<job::Stamps> stamps = job::stamps_of(view);
+  const auto stamps = timed ? job::stamps_of(view) : std::vector<job::Stamps>();
   IterationSequences collected;
   const std::size_t newest = iterations_per_stream(view);
   std::unordered_map<const job::AgentSlice*, EventNumbers> numbers;
@@ -47,15 +46,15 @@ IterationSequences collect_sequences(const job::JobView& view, const job::JobClo
     EventNumbers& events = numbers.try_emplace(stream.agent, view, *stream.agent).first->second;
     std::vector<StreamIteration> list;
     const std::size_t skip = iterations.size() > newest ? iterations.size() - newest : 0;
-    std::unordered_map<std::uint32_t, double> seconds;
+    std::vector<double> seconds;
     if (timed) seconds = seconds_of(*stream.state, stamps[index], clock.stride);
-    std::uint32_t seen = 0;
+    std::size_t seen = 0;
     for (const auto& [iteration, record] : iterations) {
-      const std::uint32_t place = seen++;
+      const std::size_t place = seen++;
       if (place < skip || record.sequence == job::SequenceId{0}) continue;  // 0: forgotten
       StreamIteration one;
       one.iteration = iteration.value();
-      if (const auto took = seconds.find(place); took != seconds.end()) one.seconds = took->second;
+      if (timed) one.seconds = seconds[place];
       if (compared)
         for (const std::uint32_t local : stream.agent->sequences.at(record.sequence))
           if (const auto event = events.of(local)) one.events.push_back(*event);
