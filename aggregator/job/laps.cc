@@ -1,6 +1,7 @@
 #include "aggregator/job/laps.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "aggregator/job/job_state.h"
@@ -10,20 +11,24 @@
 namespace l4::job {
 namespace {
 
-/// The largest usual unit in which all times of completed iterations are whole.
+/// The largest usual unit in which the newest times of completed iterations are whole. A few need
+/// not be: another library's line with a finer time may be the last one that an iteration dates.
 Millis step_of(const Stream& stream) {
-  constexpr std::size_t kTimesMin = 8;
-  Millis step{60'000};
+  constexpr std::size_t kTimesMin = 8, kTimesMax = 64;
+  constexpr std::array kUnits{Millis{60'000}, Millis{1000}};
+  std::array<std::size_t, kUnits.size()> whole{};
   std::size_t times = 0;
-  for (const auto& [iteration, record] : stream.iterations) {
+  for (std::size_t place = stream.iterations.size(); place > 0 && times < kTimesMax; --place) {
+    const IterationRecord& record = stream.iterations[place - 1].second;
     if (!record.completed || !record.end) continue;
     ++times;
-    const auto since = record.end->time_since_epoch();
-    while (step > Millis{1} && since % step != Millis{0})
-      step = step > Millis{1000} ? Millis{1000} : Millis{1};
-    if (step == Millis{1}) return step;
+    for (std::size_t unit = 0; unit < kUnits.size(); ++unit)
+      whole[unit] += record.end->time_since_epoch() % kUnits[unit] == Millis{0} ? 1 : 0;
   }
-  return times < kTimesMin ? Millis{1} : step;
+  if (times < kTimesMin) return Millis{1};
+  for (std::size_t unit = 0; unit < kUnits.size(); ++unit)
+    if (whole[unit] * 5 >= times * 4) return kUnits[unit];
+  return Millis{1};
 }
 
 /// The timers account for most of the time between iterations, and for no more than all of it.

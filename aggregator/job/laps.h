@@ -28,8 +28,8 @@ double lap_ms(const IterationRecord& before, const IterationRecord& record);
 struct Stamps {
   bool printed = false;  ///< the lines that complete iterations print a time
   Millis step{1};        ///< laps are known no better
-  /// 0, or all times are multiples of it, and the timers cover most of the time: then they tell how
-  /// long a lap was, as far as the times do not contradict.
+  /// 0, or nearly all times are multiples of it, and the timers cover most of the time: then they
+  /// tell how long a lap was, as far as the times do not contradict.
   Millis coarse{0};
   std::span<const wire::TimerName> timers;  ///< of the stream's agent; the view's
 };

@@ -22,6 +22,7 @@ struct Made {
   std::function<double(int, int)> loads = [](int, int) { return 40.0; };  ///< of iteration and rank
   std::function<void(MadeJob&, int, std::int64_t)> beside = [](MadeJob&, int, std::int64_t) {};
   std::int64_t step = 1;  ///< of printed times
+  int finer = 0;          ///< the last time in this iteration has milliseconds all the same
 };
 
 MadeJob run(const Made& made) {
@@ -32,8 +33,10 @@ MadeJob run(const Made& made) {
     now += made.lap(k);
     made.beside(job, k, static_cast<std::int64_t>(before) + 10);
     for (int rank = 0; rank < kStallRanks; ++rank)
-      job.iterate(rank, k, static_cast<std::int64_t>(now) / made.step * made.step,
-                  made.loads(k, rank));
+      job.iterate(
+          rank, k,
+          static_cast<std::int64_t>(now) / made.step * made.step + (k == made.finer ? 475 : 0),
+          made.loads(k, rank));
   }
   return job;
 }
@@ -104,6 +107,21 @@ TEST_CASE("kind: clocks of whole seconds hide no stall of three if timers cover 
   CHECK(stalls.front().iteration == Iteration{41});
   CHECK(stalls.front().rank == 5u);
   CHECK(find(job(600)).empty());
+}
+
+TEST_CASE(
+    "kind: one line of another library with a finer time does not make the clock a fine one") {
+  for (const int finer : {0, 1, 20}) {
+    CAPTURE(finer);
+    const auto stalls = find({.lap = [](int k) { return k == 41 ? 3200.0 : 270.0; },
+                              .loads = [](int k, int) { return k == 41 ? 3180.0 : 250.0; },
+                              .step = 1000,
+                              .finer = finer});
+    REQUIRE(stalls.size() == 1);
+    CHECK(stalls.front().iteration == Iteration{41});
+    CHECK_FALSE(stalls.front().rank);
+  }
+  CHECK(find({.lap = [](int) { return 270.0; }, .step = 1000, .finer = 1}).empty());
 }
 
 TEST_CASE("clocks of whole seconds make no stall of quick iterations, and hide no long one") {
