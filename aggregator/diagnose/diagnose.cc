@@ -139,10 +139,13 @@ void keep_parting(const job::JobView& view, std::vector<detect::FailureEvent>& e
 /// Differences that no word explains tell of a failure where the job is over or stands still, and
 /// where there is more than the sign of an end. Where healthy runs are not known they tell only who
 /// stands apart: in a job that is silent for too long, and where the meaning of lines is not known
-/// either, so that nothing speaks against them.
+/// either, so that nothing speaks against them. What was printed before a signal from outside ended
+/// a process did not end it.
 void weigh_differences(Findings& findings) {
   detect::FailureEvents& found = findings.failures;
+  const std::optional<TimeMs>& struck = findings.processes.first_struck;
   std::erase_if(found.events, [&](const detect::FailureEvent& event) {
+    if (!found.pooled && struck && event.first_time && *event.first_time < *struck) return true;
     return std::ranges::find(findings.endings.signs, event.event, &detect::FailureEvent::event) !=
            findings.endings.signs.end();
   });

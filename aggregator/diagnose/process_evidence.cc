@@ -40,17 +40,6 @@ bool lives(Fate fate) {
   return fate == Fate::alive || fate == Fate::waiting || fate == Fate::stopped;
 }
 
-/// Time of the first exit by a signal from outside.
-std::optional<TimeMs> first_struck(const job::JobView& view, const ProcessEvidence& evidence) {
-  std::optional<TimeMs> first;
-  for (std::size_t rank = 0; rank < evidence.ranks.size(); ++rank) {
-    if (view.ranks[rank].launcher || evidence.ranks[rank] != Fate::left_badly) continue;
-    const wire::ProcessFact& process = *view.ranks[rank].process;
-    if (is_struck(process.exit)) keep_earliest(first, process.since);
-  }
-  return first;
-}
-
 /// The newest launcher of some agent is gone.
 bool any_launcher_left(const job::JobState& state) {
   for (const auto& [name, agent] : state.agents()) {
@@ -94,6 +83,7 @@ ProcessEvidence weigh_processes(const job::JobView& view, const detect::stage::S
     const wire::ProcessFact& process = *view.ranks[i].process;
     found.exit_seen |= process.exit.kind != Exit::Kind::unseen;
     keep_earliest(found.first_left, process.since);
+    if (is_struck(process.exit)) keep_earliest(found.first_struck, process.since);
   }
   found.all_left = found.known && all_left;
   found.all_left_well = found.known && all_well;
@@ -106,7 +96,7 @@ std::vector<ProcessSuspect> suspect_processes(const job::JobView& view,
   constexpr Millis kTie{1000};
   constexpr double kToldTo = 0.05, kWaiting = 0.4;
   constexpr double kAnswers = 0.5;  // weight of an own exit right after another process was struck
-  const auto struck = first_struck(view, evidence);
+  const std::optional<TimeMs>& struck = evidence.first_struck;
   const auto stopped = std::ranges::count(evidence.ranks, Fate::stopped);
   const auto waiting = std::ranges::count(evidence.ranks, Fate::waiting);
   const auto all = static_cast<std::ptrdiff_t>(view.training_ranks());

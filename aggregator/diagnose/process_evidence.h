@@ -33,13 +33,14 @@ enum class Fate : std::uint8_t {
 };
 
 struct ProcessEvidence {
-  std::vector<Fate> ranks;           ///< by JobView::ranks
-  bool known = false;                ///< the process of some rank is known
-  bool exit_seen = false;            ///< some rank left badly and its exit status was seen
-  bool all_left = false;             ///< every rank's process is known, and gone
-  bool all_left_well = false;        ///< every process ended with exit code 0
-  bool launcher_left = false;        ///< the launcher of some node exited
-  std::optional<TimeMs> first_left;  ///< first bad exit, on its agent's clock
+  std::vector<Fate> ranks;             ///< by JobView::ranks
+  bool known = false;                  ///< the process of some rank is known
+  bool exit_seen = false;              ///< some rank left badly and its exit status was seen
+  bool all_left = false;               ///< every rank's process is known, and gone
+  bool all_left_well = false;          ///< every process ended with exit code 0
+  bool launcher_left = false;          ///< the launcher of some node exited
+  std::optional<TimeMs> first_left;    ///< first bad exit, on its agent's clock
+  std::optional<TimeMs> first_struck;  ///< first exit by a signal from outside
 };
 
 ProcessEvidence weigh_processes(const job::JobView& view, const detect::stage::Stages& stages);

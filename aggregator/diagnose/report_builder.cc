@@ -200,8 +200,18 @@ std::set<std::uint32_t> events_of_first(const Built& built) {
   return events;
 }
 
+/// A signal from outside ended the process of the first suspect.
+bool is_first_struck(const Built& built) {
+  const auto& order = built.suspects.rank_order;
+  const auto& ranks = built.findings.view.ranks;
+  if (order.empty() || order.front() >= ranks.size()) return false;
+  const wire::ProcessFact* process = ranks[order.front()].process;
+  return process != nullptr && process->state == wire::ProcessState::gone &&
+         is_struck(process->exit);
+}
+
 /// Lines about a peer that is gone or silent lead while nothing that is known, or fatal, is a
-/// cause.
+/// cause, nor a process that was seen to be ended from outside.
 void add_lost_peers(const Built& built, std::set<std::uint32_t>& roots) {
   const auto& failures = built.findings.failures.events;
   const auto& hints = built.findings.hints.events;
@@ -209,7 +219,7 @@ void add_lost_peers(const Built& built, std::set<std::uint32_t>& roots) {
     return roots.contains(failure.event) &&
            (hints[failure.event].known_fault || failure.severity == Severity::fatal);
   });
-  if (caused) return;
+  if (caused || is_first_struck(built)) return;
   for (const FailureEvent& failure : failures) {
     const EventHint& hint = hints[failure.event];
     if (hint.known_fault && hint.accuses_peer && failure.severity >= Severity::failure)

@@ -35,8 +35,8 @@ FIX = "Drain the node before the script runs."
 ALERT_S, SNAPSHOT_S = 10, 1
 EVALUATED_EVERY = 60  # iterations of the lab's jobs
 ALERTMANAGER = "/usr/bin/prometheus-alertmanager"
-# The first event of each fault; of kill9 only if the launcher names the signal at once: it checks
-# its processes in turn, and may first see one that ended because its peer was gone.
+# The first event of each fault; of kill9 only if the launcher has named the signal by then: it
+# checks its processes in turn, and may first see one that ended because its peer was gone.
 FIRST_EVENT = {"abort": "Fatal Python error: Aborted", "kill9": "failed (exitcode: -9)"}
 ANNOTATIONS = {"summary", "state", "stage", "iteration", "node", "rank"}
 
@@ -99,14 +99,26 @@ def check_alert(expect, truth, rows, what):
     return alert
 
 
-def first_event_of(folder, truth):
-    """Text that its lines must hold, or None."""
-    words = FIRST_EVENT.get(truth["fault"], "")
-    log = folder / "runs" / truth["job"] / "logs" / truth["node"] / "agent.log"
-    return words if truth["fault"] != "kill9" or words in log.read_text() else ""
+def first_event_of(fault, events):
+    """Text that the lines of the first event must hold."""
+    words = FIRST_EVENT.get(fault, "")
+    is_told = any(words in event["template"] for event in events)
+    return words if fault != "kill9" or is_told else ""
 
 
-def check_answers(expect, folder, truth, answers):
+def check_killed(expect, truth, report, words):
+    """The agent saw the process end, whatever the launcher and the peers say, and however soon."""
+    first = report["ranks"][0] if report["ranks"] else {}
+    expect.equal((first.get("node"), first.get("rank")), (truth["node"], truth["rank"]),
+                 "the first rank of the report")
+    expect.that(any("SIGKILL" in why for why in first.get("why", [])), "why it is the first", first)
+    expect.that("SIGKILL" in report["verdict"]["summary"], "the summary tells of the signal",
+                report["verdict"]["summary"])
+    roots = [event["template"] for event in report["events"] if event["role"] == "root"]
+    expect.that(all(words and words in text for text in roots), "no word of a peer leads", roots)
+
+
+def check_answers(expect, truth, answers):
     by_name = {answer["name"]: answer for answer in answers}
     for answer in answers:
         expect.equal(answer["exit"], 0, f"l4 {' '.join(answer['words'])}: exit; "
@@ -125,10 +137,13 @@ def check_answers(expect, folder, truth, answers):
     hits = [row["line"] for row in rows if row["hit"]]
     expect.that(hits and len(rows) > len(hits), "what was asked for, and lines around it", rows)
     print(by_name["lines of the node"]["stdout"][-1500:])
-    events = json.loads(by_name["report"]["stdout"])["events"]
+    report = json.loads(by_name["report"]["stdout"])
+    events = report["events"]
     if expect.that(events, "an event"):
-        words = {max(events[0]["template"].split("<*>"), key=len).strip(),
-                 first_event_of(folder, truth)}
+        first = first_event_of(truth["fault"], events)
+        if truth["fault"] == "kill9":
+            check_killed(expect, truth, report, first)
+        words = {max(events[0]["template"].split("<*>"), key=len).strip(), first}
         told = [row for row in by_name["lines of the event"]["stdout"].splitlines()
                 if row.startswith(">") and all(word in row for word in words)]
         expect.that(told, f"the line of the first event, with {words}",
@@ -157,7 +172,7 @@ def main():
         write_settings(folder, options.bin)
         truth, rows, answers = run_job(options, folder, options.seed, (CAUSE, FIX))
         check_alert(expect, truth, rows, "first job")
-        check_answers(expect, folder, truth, answers)
+        check_answers(expect, truth, answers)
         confirmed = "".join(one["stdout"] for one in answers if one["name"] == "confirm")
         other, rows, answers = run_job(options, folder, options.seed + 1, None,
                                        (truth["node_index"] + 1) % 4)

@@ -110,6 +110,45 @@ TEST_CASE(
   CHECK(first_with(more, kKilled, true) == "site_script");
 }
 
+TEST_CASE("live: a struck process, and the line that tells of it, lead over what peers lost") {
+  const auto library = faults::Library::load(L4_SOURCE_DIR "/config/faults");
+  REQUIRE(library);
+  const std::string elastic = "torch.distributed.elastic.multiprocessing.";
+  for (const bool told : {true, false}) {
+    CAPTURE(told);
+    Trained job;
+    job.process(2, ProcessState::gone, job.last() + 400, kKilled);
+    for (const int node : {0, 1, 3}) {
+      job.say(node, "RuntimeError: [pair.cc:598] Connection closed by peer [10.7.0.1]:36",
+              job.last() + 500, Level::error);
+      job.process(node, ProcessState::gone, job.last() + 900, kFailed);
+    }
+    if (told)
+      job.say(2,
+              "ERROR:" + elastic + "api:failed (exitcode: -9) local_rank: 0 (pid: 41) of binary: p",
+              job.last() + 3000, Level::error);
+    job.say(2, elastic + "errors.ChildFailedError:", job.last() + 3000, Level::error);
+    const Report report = job.report_at(job.last() + 3100, &*library);
+    CHECK(report.verdict.summary.contains("SIGKILL"));
+    CHECK(report.nodes.at(0).node == "node-2");
+    REQUIRE_FALSE(report.events.empty());
+    CHECK(report.events[0].text.contains("exitcode: -9") == told);
+    CHECK(std::ranges::count(report.events, Role::root, &IndicatingEvent::role) == (told ? 1 : 0));
+  }
+}
+
+TEST_CASE("live: ordinary lines from before a process was killed do not lead over it") {
+  Trained job;
+  for (const char* line : {"***** Running Evaluation *****", "validation perplexity is 330"})
+    job.say(0, line, job.last() + 100);
+  job.process(2, ProcessState::gone, job.last() + 400, kKilled);
+  const Report report = job.report_at(job.last() + 500);
+  CHECK(report.verdict.state == State::crashed);
+  CHECK(report.events.empty());
+  CHECK(report.ranks.at(0).rank == Rank{2});
+  CHECK(report.verdict.summary.contains("SIGKILL"));
+}
+
 TEST_CASE("live: who leaves after complaining of a peer is no first suspect, even if seen first") {
   const auto library = faults::Library::load(L4_SOURCE_DIR "/config/faults");
   REQUIRE(library);
