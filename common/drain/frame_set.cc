@@ -119,7 +119,7 @@ void FrameSet::contribute(const Pending& next) {
   holes_.clear();
   for (std::size_t i = 0; i < row.size(); ++i) {
     if (i < 64 && (wide >> i & 1) != 0) continue;
-    if (i == anchor || row[i].wild() || is_code(row[i])) continue;
+    if (i == anchor || row[i].wild() || is_code(row[i]) || is_record_name(row, i)) continue;
     const Token up = parent(row[i]);
     const std::size_t left = words - (is_word(row[i]) && !is_word(up) ? 1 : 0);
     if (!has_enough_words(left, row.size())) continue;

@@ -151,11 +151,23 @@ std::size_t words_of(const Row& row) {
   return static_cast<std::size_t>(std::ranges::count_if(row, is_word));
 }
 
+bool is_record_name(const Row& row, std::size_t position) {
+  constexpr auto kKeys = std::to_array<std::string_view>(
+      {"\"key\":", "\"event\":", "\"event_type\":", "\"event_name\":", "'key':", "'event':",
+       "'event_type':", "'event_name':"});
+  constexpr std::string_view kMarked = ":::ML";  // MLPerf's log marks each of its lines
+  if (position == 0) return false;
+  const Token& before = row[position - 1];
+  if (before.wild()) return row.front().bytes.starts_with(kMarked) && is_word(row[position]);
+  std::string_view key = before.bytes;
+  if (key.starts_with('{')) key.remove_prefix(1);
+  return std::ranges::find(kKeys, key) != kKeys.end();
+}
+
 Row frame_of(const Row& row) {
   Row frame = row;
-  for (Token& token : frame) {
-    if (is_soft(token)) token = parent(token);
-  }
+  for (std::size_t i = 0; i < frame.size(); ++i)
+    if (is_soft(row[i]) && !is_record_name(row, i)) frame[i] = parent(row[i]);
   return has_enough_words(words_of(frame), frame.size()) ? frame : row;
 }
 

@@ -67,8 +67,12 @@ bool is_word(const Token& token);
 /// True for a token that looks like a value rather than like a word.
 bool is_soft(const Token& token);
 
+/// True for the word that names what a structured record tells, which never is a value:
+/// `"key": "run_stop"`, `:::MLPv0.5.0 resnet 1541720659.43 (a.py:49) run_stop`.
+bool is_record_name(const Row& row, std::size_t position);
+
 /// The row with its soft tokens raised, those that look like values (`key=value`, `rdd_<*>`,
-/// `a.b.c`); the row itself if too few words would be left.
+/// `a.b.c`), but no name of a record; the row itself if too few words would be left.
 Row frame_of(const Row& row);
 
 /// True if a row with so many words is specific enough to be generalised by its values.

@@ -62,6 +62,19 @@ bool others_went_on(const job::StreamView& stream, const job::JobClock& clock) {
   return clock.has_iterations() && !stream.state->last_completed;
 }
 
+/// Behind the line nothing but the number of the last iteration was printed again, or signs that
+/// have no number: totals of the run, or of its last epoch, and the step at which they were taken.
+bool ends_at_last(const job::Stream& stream, const job::EventStats& stats,
+                  const std::optional<TimeMs>& time) {
+  if (!stream.is_among_last(stats.last_line, kLastLines)) return false;
+  if (stream.counted) return true;
+  const auto last =
+      std::ranges::find_if(stream.iterations.rbegin(), stream.iterations.rend(),
+                           [&](const auto& entry) { return entry.first == stream.last_completed; });
+  return time && last != stream.iterations.rend() && last->second.begin &&
+         *time >= *last->second.begin;
+}
+
 }  // namespace
 
 Stages find_stages(const job::JobView& view, const job::JobClock& clock) {
@@ -96,7 +109,8 @@ Stages find_stages(const job::JobView& view, const job::JobClock& clock) {
     for (const job::Occurrence& occurrence : event.at) {
       const job::StreamView& stream = view.streams[occurrence.stream];
       // A line that also occurs among iterations does not end the rank.
-      const bool in_order = occurrence.stats.first_line > stream.state->last_completed_line;
+      const bool in_order = occurrence.stats.first_line > stream.state->last_completed_line ||
+                            ends_at_last(*stream.state, occurrence.stats, occurrence.time);
       // The lines of a stream tell their order better than its clock, which may be set back.
       const bool newest = stream.state->last_completed && clock.completed_by_any &&
                           *stream.state->last_completed >= *clock.completed_by_any;

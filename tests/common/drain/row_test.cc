@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 namespace l4::drain {
@@ -63,6 +64,20 @@ TEST_CASE("a packed row is the row") {
     CHECK(text(back) == text(whole));
   }
   CHECK(PackedRow(Row{}).row().empty());
+}
+
+TEST_CASE("kind: what names a structured record is no value, however many there are") {
+  for (const std::string& front : {std::string("{\"key\":"), std::string("{\"event\":"),
+                                   std::string(":::MLPv0.6.0 bert <*>")}) {
+    CAPTURE(front);
+    const Row named = row(front + " \"run_stop\", \"rank\": <*>");
+    const auto position = static_cast<std::size_t>(std::ranges::count(front, ' ')) + 1;
+    CHECK(is_record_name(named, position));
+    CHECK(text(frame_of(named)).find("run_stop") != std::string::npos);
+    for (std::size_t i = 0; i < named.size(); ++i)
+      if (i != position) CHECK_FALSE(is_record_name(named, i));
+  }
+  CHECK_FALSE(is_record_name(row("{\"user\": \"root\", \"rank\": <*>"), 1));
 }
 
 }  // namespace

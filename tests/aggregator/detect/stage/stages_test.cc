@@ -132,6 +132,19 @@ TEST_CASE("without times, who prints no iterations has finished only with its la
   CHECK(find(job).finished == std::vector<bool>{false, false, true});
 }
 
+TEST_CASE("kind: the last number, printed again behind the word of the end, begins nothing") {
+  for (const bool counted : {false, true})
+    for (const std::int64_t behind : {20, 21}) {
+      CAPTURE(counted);
+      CAPTURE(behind);
+      MadeJob job(1);
+      for (std::int64_t k = 1; k <= 20; ++k) job.iterate(0, k, k * 1000).counted = counted;
+      job.say(0, {"run is complete", Level::info, kEnd}, 20'500);
+      job.iterate(0, behind, 20'600).counted = counted;
+      CHECK(find(job).finished[0] == (counted || behind == 20));
+    }
+}
+
 TEST_CASE("a word of ending among iterations ends nothing") {
   MadeJob job(2);
   job.iterate_all(1, 10);
