@@ -376,6 +376,7 @@ std::string_view Decoder::State::cut_bars(std::string_view text, const RawLine& 
   if (!line.bar.empty() && !line.behind && !is_own(line.bar, prefixes)) return text;
   record.progress = line.done;
   record.progress_total = line.total;
+  if (raw.updates > 0) record.drawn = time_drawn(raw.head, line.bar.empty() ? text : line.bar);
   record.bar = line.bar;
   if (line.behind) parse_prefixes(text, trust, prefixes);
   return text;

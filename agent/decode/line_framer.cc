@@ -199,7 +199,7 @@ bool LineFramer::absorb(std::size_t end) {
 void LineFramer::append(std::string_view piece) {
   if (piece.empty()) return;
   if (after_cr_) {
-    if (!has_head_) head_.assign(current_.text);
+    if (!has_head_ || head_.empty()) head_.assign(current_.text);
     has_head_ = true;
     if (!current_.blank) std::swap(previous_, current_);
     current_.text.clear();

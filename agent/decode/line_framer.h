@@ -20,7 +20,8 @@ namespace l4::decode {
 
 /// Views are valid until the next call of the framer.
 struct RawLine {
-  std::string_view head;  ///< text up to the first CR, where an envelope begins
+  /// Text up to the first CR that has one before it, where an envelope begins.
+  std::string_view head;
   std::string_view last;  ///< text after the last CR that is not blank; `head` without a CR
   std::string_view bar;   ///< the text between the CRs before `last`; empty if there is none
   std::uint64_t number = 0;

@@ -256,15 +256,42 @@ BarLine read_bar_line(std::string_view line, std::string_view before) {
   note(*bar);
   const bool cut = !bar->done && bar->percent && older && older->total;
   if (cut) {
+    // Where the percentage stands for several counts, the bar had come at least as far before.
     found.done = count_of_percent(*bar->percent, *older->total);
+    if (!found.done && older->percent && *bar->percent >= *older->percent) found.done = older->done;
     found.total = older->total;
   }
-  if (bar->behind.size() < kTextBytes) return found;
+  if (bar->behind.size() < kTextBytes) {
+    if (cut && older->done) found.text = before;  // the same bar, as it was drawn last
+    return found;
+  }
   const auto drawn = static_cast<std::size_t>(bar->behind.data() - found.text.data());
   found.bar = cut ? before : found.text.substr(0, drawn);
   found.text = bar->behind;
   found.behind = true;
   return found;
+}
+
+std::optional<Millis> clock_of_bar(std::string_view bar) {
+  const std::size_t less = bar.rfind('<');
+  if (less == kNowhere) return std::nullopt;
+  const std::size_t open = bar.substr(0, less).rfind('[');
+  if (open == kNowhere) return std::nullopt;
+  std::int64_t seconds = 0;
+  text::Cursor c{bar, open + 1};
+  for (int part = 0; part < 3; ++part) {
+    std::int64_t number = 0;
+    if (!c.parse_number(part == 0 ? 1 : 2, part == 0 ? 6 : 2, number)) return std::nullopt;
+    seconds = seconds * 60 + number;
+    if (c.at == less) return Millis{seconds * 1000};
+    if (!c.accept(':')) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Millis time_drawn(std::string_view first, std::string_view last) {
+  const auto begin = clock_of_bar(first), end = clock_of_bar(last);
+  return begin && end ? std::max(Millis{0}, *end - *begin) : Millis{0};
 }
 
 std::optional<std::int64_t> count_of_percent(int percent, std::int64_t total) {

@@ -10,6 +10,8 @@
 #include <optional>
 #include <string_view>
 
+#include "common/base/time.h"
+
 namespace l4::decode {
 
 struct Bar {
@@ -41,6 +43,14 @@ struct BarLine {
 };
 /// `before`: what the line showed before `line` was drawn over it; empty if nothing.
 BarLine read_bar_line(std::string_view line, std::string_view before);
+
+/// How long the loop of a bar has run, by the clock that it shows, "[1:02:03<.."; none if there is
+/// no clock with an end.
+std::optional<Millis> clock_of_bar(std::string_view bar);
+
+/// For how long a bar was drawn, by its clock; 0 if it shows none. `first` and `last`: the bar as
+/// it was drawn first and last.
+Millis time_drawn(std::string_view first, std::string_view last);
 
 /// The count behind a percentage, if only one count of `total` is printed with it.
 std::optional<std::int64_t> count_of_percent(int percent, std::int64_t total);

@@ -38,6 +38,7 @@ struct Record {
   std::span<const std::uint64_t> lines;  ///< physical lines from 1, ascending, at least one
   wire::ByteRange bytes;                 ///< range in the decompressed file, all lines
   std::uint32_t updates = 0;             ///< CR updates folded into this line
+  Millis drawn{0};                       ///< for which a bar was drawn on this line, by its clock
   /// Count and total of the progress bar on this line, even if `text` is the text behind the bar.
   std::optional<std::int64_t> progress, progress_total;
   std::string_view bar;      ///< the bar on this line, as drawn, if `text` is none; else empty

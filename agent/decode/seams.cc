@@ -143,7 +143,12 @@ void bar_seams(std::string_view text, std::vector<std::size_t>& seams) {
   std::size_t from = 0;
   for (std::size_t n = 0; n < kBarsMax; ++n) {
     const auto bar = find_bar(text.substr(from));
-    if (!bar || bar->broken) return;
+    if (!bar) return;
+    if (bar->broken) {
+      if (begins_with_tag(bar->behind))
+        seams.push_back(static_cast<std::size_t>(bar->behind.data() - text.data()));
+      return;
+    }
     const std::string_view front = text::trim_right(text.substr(from, bar->begin));
     if (n > 0 && front.size() >= kFrontMin && !is_description(front))
       seams.push_back(from + bar->begin);

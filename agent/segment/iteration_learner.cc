@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "agent/decode/progress_bar.h"
 #include "agent/segment/template_traits.h"
 #include "common/base/ascii.h"
 
@@ -34,16 +35,6 @@ Standing standing_of(const Counter& counter, const Company& company, bool epoch_
 std::uint32_t line_of(std::uint64_t line) {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(line, std::numeric_limits<std::uint32_t>::max()));
-}
-
-/// The clock of a bar shows more than 0: "[00:29<?, ?it/s]".
-bool is_running(std::string_view drawn) {
-  const std::size_t end = drawn.rfind('<');
-  if (end == drawn.npos) return false;
-  std::size_t at = end;
-  while (at > 0 && (is_digit(drawn[at - 1]) || drawn[at - 1] == ':')) --at;
-  return at > 0 && drawn[at - 1] == '[' &&
-         drawn.substr(at, end - at).find_first_of("123456789") != drawn.npos;
 }
 
 /// Steps by which a template that continues the marker may be ahead of it.
@@ -175,6 +166,7 @@ bool IterationLearner::outlasts_leader(const Field& field) const {
   if (field.standing < marker.standing) needed *= kUnfinished;
   if (marker.first_time && marker.last_time && field.run_time && field.last_time)
     return *field.last_time - *field.run_time > needed * (*marker.last_time - *marker.first_time);
+  if (marker.clock && field.clock) return *field.clock > needed * *marker.clock;
   const auto covered = [](const Field& one, std::uint32_t from) {
     const std::int64_t lines = one.last_line - from;
     return one.sign == Sign::bar ? std::max(lines, one.last) : lines;
@@ -265,12 +257,13 @@ std::optional<IterationLearner::Learned> IterationLearner::contest(std::size_t p
   constexpr std::uint16_t kStraysMost = 1000;
   Watched& watched = watched_[place];
   std::optional<std::size_t> marks;
-  redrawn_ = is_redrawn(watched, counters, seen.running);
+  redrawn_ = is_redrawn(watched, counters, seen.clock.value_or(Millis{0}) > Millis{0});
   for (std::size_t i = 0; i < counters.size; ++i) {
     const Place here{place, i};
     Field& field = watched.fields[i];
     const std::int64_t before = field.last;
     count(watched, i, counters, seen.now);
+    if (counters.bar == i) field.clock = seen.clock;
     watched.best_streak = std::max(watched.best_streak, field.streak);
     watched.counts = true;
     if (leader_ == here) {
@@ -355,7 +348,8 @@ std::optional<IterationLearner::Learned> IterationLearner::observe(LocalTemplate
     ++watched.seen;
     return std::nullopt;
   }
-  return contest(*place, counters, {now, trusted, counters.bar && is_running(message)});
+  return contest(*place, counters,
+                 {now, trusted, counters.bar ? decode::clock_of_bar(message) : std::nullopt});
 }
 
 std::optional<IterationLearner::Learned> IterationLearner::observe_bar(const Progress& bar,
@@ -381,7 +375,7 @@ std::optional<IterationLearner::Learned> IterationLearner::observe_bar(const Pro
                        .sign = Sign::bar};
   const bool plain = kind == BarKind::training || kind == BarKind::other;
   const bool trusted = kind == BarKind::training || (in_training && plain);
-  return contest(*place, counters, {now, trusted, is_running(drawn)});
+  return contest(*place, counters, {now, trusted, decode::clock_of_bar(drawn)});
 }
 
 }  // namespace l4::segment

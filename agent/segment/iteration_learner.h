@@ -90,6 +90,7 @@ class IterationLearner {
     std::uint32_t run_line = 0;                   ///< at which its present streak began
     std::uint32_t name = 0;
     std::optional<TimeMs> first_time, last_time, run_time;
+    std::optional<Millis> clock;  ///< of a bar: how long its loop has run
     std::uint16_t streak = 0;
     std::uint32_t lines = 0;    ///< that had it
     std::uint16_t changes = 0;  ///< how often it had another value
@@ -119,10 +120,11 @@ class IterationLearner {
 
   std::optional<std::size_t> watch(LocalTemplateId id, bool urgent = false);
   static void note_company(Watched& watched, std::string_view line, std::optional<BarKind> bar);
-  /// What is known of a line beside its counters. `running`: its bar's clock has begun.
+  /// What is known of a line beside its counters. `clock`: its bar's.
   struct Seen {
     Moment now;
-    bool trusted = false, running = false;
+    bool trusted = false;
+    std::optional<Millis> clock;
   };
   std::optional<Learned> contest(std::size_t place, const Counters& counters, const Seen& seen);
   void count(Watched& watched, std::size_t index, const Counters& counters, const Moment& now);

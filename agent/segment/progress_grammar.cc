@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "agent/segment/whole_number.h"
 #include "common/base/ascii.h"
 #include "common/base/find_bytes.h"
 #include "common/parameters/by_first_letters.h"
@@ -13,7 +14,7 @@ namespace {
 using enum Says;
 
 /// Where two rows fit a word, the upper one counts.
-constexpr std::array<ProgressWord, 111> kWords{{
+constexpr std::array<ProgressWord, 112> kWords{{
     {"step", iteration, false, "global_step: 31"},
     {"iter", iteration, false, "iter 120: loss 2.1"},
     {"iteration", iteration, false, "iteration [ 7]"},
@@ -22,6 +23,7 @@ constexpr std::array<ProgressWord, 111> kWords{{
     {"minibatch", iteration, false, "minibatch 40 done"},
     {"update", iteration, false, "\"num_updates\": \"30\""},
     {"round", iteration, false, "[ROUND 94]"},
+    {"tick", iteration, false, "tick 902 kimg 45143.4"},
     {"epoch", epoch, false, "Epoch 199: Train Loss 0.2"},
     {"episode", epoch, false, "episode 12 return 3.5"},
     {"sample", sample, false, "\"samples_count\": 128"},
@@ -168,23 +170,10 @@ std::size_t skip_back(std::string_view line, std::size_t at, const Signs& set) {
   while (at > 0 && is_one_of(line[at - 1], set)) --at;
   return at;
 }
-std::size_t skip_blanks(std::string_view line, std::size_t at) {
-  while (at < line.size() && is_blank(line[at])) ++at;
-  return at;
-}
-/// Position of the first character from `at` on that is not a digit.
-std::size_t digits_end(std::string_view line, std::size_t at) {
-  while (at < line.size() && is_digit(line[at])) ++at;
-  return at;
-}
 std::size_t letters_end(std::string_view line, std::size_t at) {
   while (at < line.size() && is_letter(line[at])) ++at;
   return at;
 }
-char at_or_blank(std::string_view line, std::size_t at) {
-  return at < line.size() ? line[at] : ' ';
-}
-
 /// The end of the name before a number: signs and one word in parentheses, as in "Epoch(train)
 /// [2]", may stand between them.
 std::size_t name_end(std::string_view line, std::size_t at) {
@@ -238,40 +227,6 @@ Name name_behind(std::string_view line, std::size_t at) {
   const Name name = name_of(line.substr(begin, end - begin));
   const bool unit = name.says == iteration || name.says == epoch || name.says == sample;
   return unit ? name : Name{};
-}
-
-/// The number at `at`; its digits end before `end`. Too many digits give nothing.
-std::optional<std::int64_t> number_at(std::string_view line, std::size_t at, std::size_t end) {
-  constexpr std::size_t kDigitsMax = 12;
-  if (end == at || end - at > kDigitsMax) return std::nullopt;
-  std::int64_t value = 0;
-  std::from_chars(line.data() + at, line.data() + end, value);
-  return value;
-}
-
-/// A whole number, and its total if one is printed.
-struct Whole {
-  std::int64_t value = 0, total = 0;
-  std::size_t begin = 0, end = 0;  ///< with the total
-};
-
-/// Reads the total behind "6/120", "6 / 120" and "6 of 120".
-void read_total(std::string_view line, Whole& whole) {
-  std::size_t at = skip_blanks(line, whole.end);
-  if (at_or_blank(line, at) == '/')
-    at = skip_blanks(line, at + 1);
-  else if (at > whole.end && line.substr(at).starts_with("of "))
-    at = skip_blanks(line, at + 2);
-  else
-    return;
-  const std::size_t end = digits_end(line, at);
-  const auto total = number_at(line, at, end);
-  const char after = at_or_blank(line, end);
-  if (!total || *total < whole.value || is_name_letter(after) || after == '/' || after == '%')
-    return;
-  if (after == '.' && is_digit(at_or_blank(line, end + 1))) return;
-  whole.total = *total;
-  whole.end = end;
 }
 
 /// True if the digits are part of a decimal, a word, an address, a date or a percentage.
@@ -331,6 +286,17 @@ std::string_view unit_of_rate(std::string_view clock) {
   return {};
 }
 
+/// "Adding EOS to train dataset: 10%|##", "Generating train split": the data are worked on.
+bool ends_with_data(std::string_view front) {
+  constexpr auto kData = std::to_array<std::string_view>({"dataset", "data", "split"});
+  const std::size_t bar = front.find_last_of(':');
+  if (bar == front.npos) return false;
+  const std::string_view word = last_part(front, bar);
+  return std::ranges::any_of(kData, [&](std::string_view data) {
+    return word.size() == data.size() && begins_lower(word, data);
+  });
+}
+
 /// `begin`: position of the bar's number; `end`: of what follows its total.
 BarKind kind_of_bar(std::string_view line, std::size_t begin, std::size_t end) {
   BarKind kind = BarKind::training;
@@ -343,7 +309,8 @@ BarKind kind_of_bar(std::string_view line, std::size_t begin, std::size_t end) {
     if (says == preparation) kind = std::max(kind, BarKind::preparation);
     return !training_said;
   });
-  if (training_said) kind = BarKind::training;
+  if (training_said)
+    kind = ends_with_data(line.substr(0, begin)) ? BarKind::preparation : BarKind::training;
   const std::string_view rest = line.substr(std::min(end, line.size()));
   const std::string_view unit = unit_of_rate(rest.substr(0, rest.find(']')));
   if (unit.empty()) return kind;
@@ -391,6 +358,8 @@ class Finder {
                             before.says != evaluation;
     if (other_name || (glued && is_glued(line_, begin, end, counts_named))) return end;
     if (named == Unit::epoch && before.plural) return end;  // how many there will be
+    if (named == Unit::iteration)
+      if (const auto grouped = grouped_number(line_, begin, end)) whole = *grouped;
     read_total(line_, whole);
     const Name name = named != Unit::unknown ? before : name_behind(line_, whole.end);
     add(whole, unit_said(name.says), name.hash, is_bar(whole));

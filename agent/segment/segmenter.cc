@@ -191,6 +191,7 @@ void Segmenter::note_time(TimeMs time) {
 
 void Segmenter::add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits,
                     std::optional<IterationMark> mark, Stage stack_stage, bool silent) {
+  note_bar(record, mark);
   if (mark && marks_counted_ && !mark->counted) forget_counted();
   if (mark && !mark->counted && contradicts(*mark, id, mark->rule)) mark.reset();
   if (mark && mark->beside) {
@@ -230,7 +231,49 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
     open_.stage_after = stage_;
     close(wire::Boundary::none);
   }
-  if (mark && mark->boundary == wire::Boundary::completed) complete(mark->iteration);
+  if (!mark || mark->boundary != wire::Boundary::completed) return;
+  if (!record.time) add_drawing(record);
+  complete(mark->iteration);
+}
+
+/// A bar that was drawn for long on one line completed its iteration that much later than the stamp
+/// before the line says.
+void Segmenter::add_drawing(const decode::Record& record) {
+  if (!open_.end || record.drawn <= Millis{0}) return;
+  const TimeMs end = *open_.end + record.drawn;
+  open_.end = record.time ? std::min(end, std::max(*record.time, *open_.end)) : end;
+}
+
+/// A bar may count the same iterations as the marker, which is printed more rarely.
+void Segmenter::note_bar(const decode::Record& record, const std::optional<IterationMark>& mark) {
+  beside_.byte = std::max(beside_.byte, record.bytes.to);
+  const bool by_bar = mark && record.progress && (mark->beside || record.bar.empty());
+  // A bar is drawn again by a program that gives up; what stands behind a bar was printed later.
+  if (record.progress && !by_bar && *record.progress != beside_.count) {
+    beside_.count = *record.progress;
+    beside_.line = record.lines.front() - (record.bar.empty() ? 0 : 1);
+  }
+  if (!mark || mark->counted || by_bar || beside_.line == 0) return;
+  const std::int64_t apart = mark->iteration - mark->before - beside_.count;
+  beside_.agreed = apart >= -1 && apart <= 1 ? beside_.agreed + 1 : 0;
+}
+
+/// Behind the last number of the marker, the bar that counts along shows how far the source came.
+void Segmenter::complete_bar() {
+  constexpr int kAgreedMin = 2;
+  if (!completed_ || marks_counted_ || beside_.agreed < kAgreedMin) return;
+  const std::int64_t iteration = epochs_.before() + beside_.count;
+  const std::int64_t ahead = iteration - completed_->value();
+  if (ahead <= 0 || ahead > stride_) return;
+  open_ = {};
+  open_.stage = stage_;
+  open_.iteration = Iteration{iteration};
+  open_.before = epochs_.before();
+  open_.numbering = numbering_;
+  open_.lines = {beside_.line, beside_.line};
+  open_.bytes = {beside_.byte, beside_.byte};
+  completed_ = Iteration{iteration};
+  close(wire::Boundary::completed);
 }
 
 /// The open segment belongs to the mark's iteration.
@@ -265,6 +308,7 @@ void Segmenter::complete_before(const decode::Record& record, const IterationMar
     open_.lines = {line, line};
     open_.bytes = {record.bytes.from, record.bytes.from};
   }
+  add_drawing(record);
   complete(mark.iteration);
 }
 
@@ -462,6 +506,7 @@ void Segmenter::cut() {
 
 void Segmenter::finish() {
   close(wire::Boundary::none);
+  complete_bar();
 }
 
 }  // namespace l4::segment

@@ -126,6 +126,9 @@ class Segmenter {
   void enter(const IterationMark& mark, bool starts);
   void complete(std::int64_t iteration);
   void complete_before(const decode::Record& record, const IterationMark& mark);
+  void add_drawing(const decode::Record& record);
+  void note_bar(const decode::Record& record, const std::optional<IterationMark>& mark);
+  void complete_bar();
   void add_parameters(const decode::Record& record, LocalTemplateId id);
   void add_timers(const decode::Record& record, const TemplateTraits& traits);
   void add_durations(const decode::Record& record, const TemplateTraits& traits);
@@ -173,7 +176,14 @@ class Segmenter {
     std::uint16_t timer = 0, rises = 0, falls = 0;
     double last_ms = 0;
   };
-  std::vector<Heard> heard_;             ///< at most kHeardMax
+  std::vector<Heard> heard_;  ///< at most kHeardMax
+  /// The newest bar that is not the marker, and how often in a row the marker printed its count.
+  struct Beside {
+    std::int64_t count = 0;
+    std::uint64_t line = 0, byte = 0;  ///< its line; where the newest record ends
+    int agreed = 0;
+  };
+  Beside beside_;
   std::vector<wire::Parameter> values_;  ///< parameters of the current record
   bool was_silent_ = false;
   std::optional<TimeMs> arrival_;

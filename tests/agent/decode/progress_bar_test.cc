@@ -88,6 +88,29 @@ TEST_CASE("progress bar: which state draws the one before again") {
   CHECK_FALSE(redraws("second line", "first line"));
 }
 
+TEST_CASE("kind: a bar that is cut off shows at least the count that it showed before") {
+  const std::string before = " 42%|####2     | 840/2000 [02:20<03:13,  6.0it/s]";
+  for (const std::string_view cut :
+       {" 42%|####2", " 42%|####2   srun: error: n7: task 3: Killed",
+        " 42%|\u2588\u2588\u2588\u2588 terminate called without an active exception"}) {
+    CAPTURE(cut);
+    const BarLine line = read_bar_line(cut, before);
+    CHECK(line.done == 840);
+    CHECK(line.total == 2000);
+  }
+  CHECK(read_bar_line(" 42%|####2", before).text == before);
+  CHECK_FALSE(read_bar_line(" 41%|####2", before).done);  // it began anew
+}
+
+TEST_CASE("progress bar: for how long it was drawn") {
+  const std::string_view first = " 1%|# | 1/100 [00:05<08:15,  5.0s/it]";
+  CHECK(time_drawn(first, "20%|## | 20/100 [01:40<06:40,  5.0s/it]") == Millis{95'000});
+  CHECK(time_drawn(first, "99%|## | 99/100 [1:00:05<00:05,  5.0s/it]") == Millis{3'600'000});
+  CHECK(time_drawn("20%| | 20/100 [01:40<06:40, 5.0s/it]", first) == Millis{0});
+  for (const std::string_view other : {"", "12it [00:09, 1.3it/s]", "[1:2:3:4<", "a < b", "[<"})
+    CHECK(time_drawn(first, other) == Millis{0});
+}
+
 TEST_CASE("progress bar: a percentage that stands for one count") {
   CHECK(count_of_percent(34, 90) == 31);
   CHECK(count_of_percent(0, 40) == 0);

@@ -326,6 +326,28 @@ TEST_CASE("kind: what loads before training loses to the training that follows")
   }
 }
 
+TEST_CASE("kind: a bar of many counts that takes no time does not outlast the training's") {
+  for (const char* name : {"", "rows: ", "hashes of files: "})
+    for (const bool quick : {true, false}) {
+      CAPTURE(name);
+      CAPTURE(quick);
+      IterationLearner learner;
+      std::optional<std::int64_t> last;
+      std::uint64_t line = 0;
+      const auto draw = [&](const std::string& bar) {
+        if (const auto read =
+                learner.observe(LocalTemplateId{7}, bar, {++line, std::nullopt}, {.drawn = true}))
+          last = read->progress.number;
+      };
+      for (int i = 1; i <= 60; ++i)
+        draw(fmt::format(" {}%|##   | {}/60 [{:02}:00<00:30,  1.00s/it]", i * 100 / 60, i, i / 2));
+      for (int i = 1; i <= 40; ++i)
+        draw(fmt::format("{}{}%|##   | {}/20000 [{}<00:30,  90.0it/s]", name, i * 100 / 40, i * 500,
+                         quick ? "00:01" : fmt::format("{}:00:00", i)));
+      CHECK((last == 60) == quick);
+    }
+}
+
 TEST_CASE("kind: a counter goes on where its digits fill the room before it") {
   const std::vector<std::pair<const char*, LineOf>> forms{
       {"in an epoch",

@@ -73,6 +73,12 @@ TEST_CASE("kind: the number in each form of a progress line, and its epoch") {
       {"batch index 3 done", {3, 0, Unit::iteration}},
       {"iteration 7 of 1000 done", {7, 1000, Unit::iteration}},
       {"seen samples: 4096", {4096, 0, Unit::sample}},
+      {"Tick 17: score 4.1, time 3m 12s", {17, 0, Unit::iteration}},
+      // groups of three
+      {"<epoch: 2, step:  12,000, lr:1e-4> loss: 0.2", {12000, 0, Unit::iteration, 2}},
+      {"iteration 1,250,000: nll 2.1", {1250000, 0, Unit::iteration}},
+      {"update 4,500/10,000 loss 1.2", {4500, 10000, Unit::iteration}},
+      {"batch 7,31 loss 0.4", {7, 0, Unit::iteration}},
       // a bar
       {" 34%|###4      | 31/90 [00:31<00:59,  1.00s/it]", {31, 90, Unit::iteration}},
       {"12000it [35:34,  7.00s/it]", {12000, 0, Unit::iteration}},
@@ -125,6 +131,12 @@ TEST_CASE("kind: what a bar shows") {
   CHECK(kind("model.safetensors:  50%|#   | 2/4 [00:05<01:35,  1.00MB/s]") == BarKind::preparation);
   CHECK(kind("Map (num_proc=8):  50%|#  | 500/1000 [00:05<01:35, 90.00 examples/s]") ==
         BarKind::preparation);
+  for (const char* front : {"Applying template to train dataset", "Sorting the training data",
+                            "Deduplicating train split"}) {
+    CAPTURE(front);
+    const std::string line = std::string(front) + ":  50%|#  | 5/10 [00:05<01:35, 9.0 examples/s]";
+    CHECK(kind(line.c_str()) == BarKind::preparation);
+  }
 }
 
 TEST_CASE("every word of the table says in its example what the table says") {

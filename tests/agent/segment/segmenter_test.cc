@@ -36,12 +36,20 @@ class Feed {
   }
   /// A text behind a bar, as the decoder gives it.
   void behind(std::string_view bar, std::int64_t done, std::int64_t total, const std::string& text,
-              std::int64_t ms) {
+              std::int64_t ms, std::int64_t drawn = 0) {
     decode::Record record;
+    record.drawn = Millis{drawn};
     record.bar = bar;
     record.progress = done;
     if (total > 0) record.progress_total = total;
     add(record, text, ms, Level::unknown);
+  }
+  /// A bar alone on its line.
+  void drawn(const std::string& bar, std::int64_t done, std::int64_t total) {
+    decode::Record record;
+    record.progress = done;
+    record.progress_total = total;
+    add(record, bar, std::nullopt, Level::unknown);
   }
   void finish() { segmenter_.finish(); }
   Segmenter& segmenter() { return segmenter_; }
@@ -411,6 +419,51 @@ TEST_CASE("kind: what was printed behind a bar comes after the iteration that th
     CHECK(marked->end == TimeMs{Millis{0}});
     CHECK(last.boundary == wire::Boundary::none);
     CHECK_FALSE(feed.marker());  // the line of the text is no marker
+  }
+}
+
+TEST_CASE("kind: a bar that was drawn for long ends that much later than the stamp before it") {
+  for (const std::int64_t drawn : {0, 60'000, 3'600'000}) {
+    CAPTURE(drawn);
+    Feed feed;
+    feed.line("what stands before", 0);
+    feed.behind(" 33%|###   | 30/90 [1:00:00<2:00:00,  120s/it]", 30, 90, "cannot save", 3'000'000,
+                drawn);
+    feed.finish();
+    const auto marked = std::ranges::find(feed.segments, kCompleted, &wire::Segment::boundary);
+    REQUIRE(marked != feed.segments.end());
+    // The text behind the bar has a stamp of its own, which is never earlier.
+    CHECK(marked->end == TimeMs{Millis{std::min<std::int64_t>(drawn, 3'000'000)}});
+  }
+}
+
+TEST_CASE("kind: a bar that counts along with the marker tells how far the source came") {
+  struct Row {
+    const char* text;   ///< of the marker
+    int stride, apart;  ///< what the bar shows more than the marker
+    bool along;
+  };
+  for (const Row& row : {Row{"step={} data_ms=0.2 fwd_ms=44.5 bwd_ms=130.1", 10, 0, true},
+                         Row{"global step: {} loss: 2.5 lr: 0.001", 50, 1, true},
+                         Row{"iteration index: {} batch loss: 0.7", 5, 0, true},
+                         Row{"global step: {} loss: 2.5 lr: 0.001", 10, 4, false}}) {
+    CAPTURE(row.text);
+    Feed feed;
+    const auto draw = [&](std::int64_t count) {
+      feed.drawn(fmt::format(" 20%|##   | {}/900 [00:30<01:00,  1.00s/it]", count), count, 900);
+    };
+    const auto mark = [&](int number) { feed.line(fmt::format(fmt::runtime(row.text), number)); };
+    for (int k = 1; k <= 6; ++k) {
+      for (int i = 1; i < row.stride; i += 3) draw((k - 1) * row.stride + i);
+      draw(k * row.stride + row.apart);
+      mark(k * row.stride);
+    }
+    draw(6 * row.stride + row.apart + 3);
+    feed.line("Traceback (most recent call last):", std::nullopt, Level::error);
+    feed.finish();
+    const wire::Segment& last = feed.segments.back();
+    CHECK((last.iteration == Iteration{6 * row.stride + row.apart + 3}) == row.along);
+    CHECK((last.boundary == kCompleted && last.events.empty()) == row.along);
   }
 }
 
