@@ -6,12 +6,13 @@
 #include <charconv>
 #include <cstdint>
 
+#include "aggregator/detect/evidence/wording.h"
 #include "common/base/ascii.h"
 
 namespace l4::detect {
 namespace {
 
-constexpr std::array<EndingForm, 35> kForms{{
+constexpr std::array<EndingForm, 37> kForms{{
     {Ending::gone,
      "leaked {semaphore|shared_memory|shared memory|folder|file}*clean up at *shutdown",
      "resource_tracker: There appear to be 56 leaked semaphore objects to clean up at shutdown"},
@@ -64,6 +65,9 @@ constexpr std::array<EndingForm, 35> kForms{{
      "Saving final checkpoint to out/step_2500"},
     {Ending::kept, "final {model|checkpoint|weights|adapter|ckpt}*{saved|written|stored|exported}",
      "Final model saved to out/final"},
+    {Ending::kept,
+     "{model|adapter|checkpoint|weights|policy} {pushed|uploaded|pushed successfully} to ",
+     "Model pushed to https://huggingface.co/user/policy"},
     {Ending::kept, "^*train metrics$", "***** train metrics *****"},
     {Ending::kept, "{early stopping|early stop|stopping early|stopping training}",
      "Early stopping at epoch 31: no improvement for 5 epochs"},
@@ -84,6 +88,9 @@ constexpr std::array<EndingForm, 35> kForms{{
     {Ending::kept, "^{*|=|-|#}*{ |*|=|-|#}{end|end of} {training|evaluation|testing}",
      "*****End evaluation kitti_models/second(default)*****"},
     {Ending::kept, "^training * {finished|completed|done}$", "training AGCN finished"},
+    {Ending::kept,
+     "^end of {training|the training|fine-tuning|finetuning|pretraining|run|the run}$",
+     "End of training"},
     {Ending::kept,
      "{final eval|final evaluation|final test|final testing|final validation|eval final|evaluation "
      "final|test final}{ finished| done| complete| took| result| results| metrics| score| "
@@ -194,13 +201,26 @@ bool only_speaks_of(std::string_view text) {
   return holds_any(text, kWords);
 }
 
+/// "ot_train.py:<*>", "trainer.cc:214": the place in the source that a logger prints.
+bool is_source_place(std::string_view word) {
+  const std::size_t colon = word.find(':');
+  if (colon == word.npos || colon + 1 == word.size()) return false;
+  const std::size_t dot = word.substr(0, colon).rfind('.');
+  if (dot == word.npos || dot == 0 || dot + 1 == colon) return false;
+  const std::string_view suffix = word.substr(dot + 1, colon - dot - 1);
+  const std::string_view line = word.substr(colon + 1);
+  return std::ranges::all_of(suffix, is_letter) &&
+         (line == "<*>" || std::ranges::all_of(line, is_digit));
+}
+
 /// The message of a logger begins here: "LOGS    - Training took ..", "[main] Total ..", "INFO ..",
-/// "[INFO]: ..".
+/// "[INFO]: ..", "INFO train.py:214 ..".
 bool is_behind_front(std::string_view text, std::size_t at) {
   if (at < 2 || !is_blank(text[at - 1])) return false;
   if (text[at - 2] == '-' || text[at - 2] == ']') return true;
   if (at > 2 && text[at - 2] == ':' && text[at - 3] == ']') return true;
   const std::string_view front = text.substr(0, text.find_last_not_of(" \t", at - 1) + 1);
+  if (is_source_place(front.substr(front.find_last_of(" \t") + 1))) return true;
   return !front.empty() && front.size() < at && std::ranges::all_of(front, is_upper);
 }
 
@@ -280,8 +300,11 @@ Ending ending_of(std::string_view text) {
   constexpr auto kDenials = std::to_array<std::string_view>({"not ", " before "});
   if (has_prompt(text)) return Ending::left;
   Ending ending = by_form(text);
-  if (const auto code = exit_code_in(text)) ending = *code == 0 ? Ending::well : Ending::badly;
+  if (const auto code = exit_code_in(text); code && !tells_of_asked(text))
+    ending = *code == 0 ? Ending::well : Ending::badly;
   if (ending == Ending::none || ending == Ending::gone) return ending;
+  // "Loss is nan, stopping training": what stopped it was a failure.
+  if (ending == Ending::kept && stops_for_failure(text)) return Ending::none;
   const bool denied = ending != Ending::left && holds_any(text, kDenials);
   return denied || only_speaks_of(text) ? Ending::none : ending;
 }

@@ -82,6 +82,19 @@ constexpr auto kGoesOn = std::to_array<std::string_view>({
     "retries left",     "attempts left",
 });
 
+/// Words of a program that ends itself because of a failure that it names.
+constexpr auto kStops = std::to_array<std::string_view>({
+    "stopping",
+    "exiting",
+    "quitting",
+    "halting",
+    "giving up",
+    "bailing out",
+    "terminating",
+    "stop training",
+    "stops training",
+});
+
 /// First letters of phrases: most words of a line begin with another letter.
 template <std::size_t N>
 consteval std::uint32_t initials_of(const std::array<std::string_view, N>& phrases) {
@@ -156,17 +169,23 @@ std::string_view find_exception(std::string_view text) {
   return {};
 }
 
+/// One of the phrases stands behind a word.
+template <std::size_t N>
+bool holds(std::string_view text, const std::array<std::string_view, N>& phrases) {
+  for (std::size_t i = 1; i < text.size(); ++i)
+    if (!is_word(text[i - 1]) && size_at(text.substr(i), phrases) > 0) return true;
+  return false;
+}
+
+/// Programs that training programs ask for something: they go on without the answer.
+constexpr auto kAsked = std::to_array<std::string_view>(
+    {"git", "nvidia-smi", "rocm-smi", "npu-smi", "nvcc", "lspci", "lscpu", "ldconfig", "hostname"});
+
 /// "modprobe: FATAL: ...": a command of a shell script ended, and not the program.
 bool tells_of_command(std::string_view text) {
   std::size_t end = 0;
   while (end < text.size() && (text[end] == '-' || (text[end] >= 'a' && text[end] <= 'z'))) ++end;
   return end > 0 && text.substr(end).starts_with(": FATAL: ");
-}
-
-bool goes_on(std::string_view text) {
-  for (std::size_t i = 1; i < text.size(); ++i)
-    if (!is_word(text[i - 1]) && size_at(text.substr(i), kGoesOn) > 0) return true;
-  return false;
 }
 
 Severity by_words(std::string_view text) {
@@ -200,14 +219,15 @@ bool is_at_front(std::string_view text, std::size_t at) {
 }  // namespace
 
 Severity severity_of(std::string_view text, Level level) {
-  if (tells_of_command(text)) return Severity::notice;
+  if (tells_of_command(text) || tells_of_asked(text)) return Severity::notice;
   if (is_native_frame(text)) return Severity::none;
   if (level == Level::fatal) return Severity::fatal;
   const bool changed = text.starts_with('+') || text.starts_with('-');  // in a diff, if it is code
   if ((level == Level::unknown || changed) && is_code(text)) return Severity::none;
   Severity words = find_exception(text).empty() ? by_words(text) : Severity::fatal;
-  if (words > Severity::notice && (goes_on(text) || is_python_warning(text)))
+  if (words > Severity::notice && (holds(text, kGoesOn) || is_python_warning(text)))
     words = Severity::notice;
+  if (words == Severity::failure && stops_for_failure(text)) words = Severity::fatal;
   switch (level) {
     case Level::error:
       return std::max(words, Severity::failure);
@@ -220,6 +240,33 @@ Severity severity_of(std::string_view text, Level level) {
     default:
       return words;
   }
+}
+
+bool stops_for_failure(std::string_view text) {
+  constexpr auto kPlanned =
+      std::to_array<std::string_view>({"early", "improve", "patience", "converge", "plateau"});
+  const auto plans = [&](std::string_view word) {
+    return std::ranges::search(text, word, {}, [](char c) { return lower(c); }).begin() !=
+           text.end();
+  };
+  if (std::ranges::any_of(kPlanned, plans)) return false;
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    const std::size_t size = is_word(text[i - 1]) ? 0 : size_at(text.substr(i), kStops);
+    if (size > 0 && !is_supposed(text, i, i + size)) return by_words(text) >= Severity::failure;
+  }
+  return false;
+}
+
+bool tells_of_asked(std::string_view text) {
+  constexpr auto kExits = std::to_array<std::string_view>(
+      {"exit code", "exit status", "exited with", "return code", "returncode", "exitcode"});
+  const bool asked = std::ranges::any_of(kAsked, [&](std::string_view program) {
+    const std::size_t at = text.find(program);
+    if (at == text.npos || (at > 0 && is_word(text[at - 1]))) return false;
+    const std::size_t end = at + program.size();
+    return end == text.size() || text[end] == ' ' || text[end] == '\'' || text[end] == '"';
+  });
+  return asked && holds(text, kExits);
 }
 
 bool is_python_warning(std::string_view text) {

@@ -24,6 +24,14 @@ enum class Severity : std::uint8_t {
 
 Severity severity_of(std::string_view text, Level level);
 
+/// "Loss is nan, stopping training": the program ends itself because of a failure that it names,
+/// and not because it learns nothing more ("Early stopping: the error did not improve").
+bool stops_for_failure(std::string_view text);
+
+/// "Cmd('git') failed due to: exit code(128)", "git rev-parse exited with status 128": what ended
+/// is a program that was asked for something, and the one that asked goes on without the answer.
+bool tells_of_asked(std::string_view text);
+
 /// "x.py:12: FutureWarning: ..": a warning of Python, behind which the program goes on.
 bool is_python_warning(std::string_view text);
 

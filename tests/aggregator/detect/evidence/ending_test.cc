@@ -50,7 +50,8 @@ TEST_CASE("endings: a process that is gone leaves traces, and so does one that e
                Ending::gone},
         EndRow{"[user1@gpu-07 project]$", Ending::left},
         EndRow{"root@7f3c2a:/workspace# ls out", Ending::left},
-        EndRow{"(base) user@host:~/llm$ nvidia-smi", Ending::left}, EndRow{"logout", Ending::left},
+        EndRow{"(base) user@host:~/llm$ nvidia-smi", Ending::left},
+        EndRow{"logout", Ending::left},
         EndRow{"[1]-  Exit 1                  python train.py", Ending::left},
         EndRow{"Job 88123 ended at Mon Mar  3 11:00:00 CET 2025", Ending::left},
         EndRow{"Connection to 10.0.0.7 closed.", Ending::left},
@@ -62,6 +63,11 @@ TEST_CASE("endings: a process that is gone leaves traces, and so does one that e
         EndRow{"[MAIN]: training job is finished.", Ending::kept},
         EndRow{"Fitting has ended ***", Ending::kept},
         EndRow{"Training ends after 7 passes", Ending::kept},
+        EndRow{"INFO fit.py:<*> End of training", Ending::kept},
+        EndRow{"WARN loop.cc:214 Training is over", Ending::kept},
+        EndRow{"End of the run.", Ending::kept},
+        EndRow{"Adapter uploaded to s3://models/a", Ending::kept},
+        EndRow{"Weights pushed to the hub", Ending::kept},
         EndRow{"Final eval_loss: 1.732", Ending::kept}}) {
     CAPTURE(row.text);
     CHECK(ending_of(row.text) == row.ending);
@@ -88,6 +94,9 @@ TEST_CASE("endings: what only sounds like an end is none") {
                            "train time: 12 s",
                            "solving 12 done of 30",
                            "fitting ends of tubes",
+                           "at 12:30 end of training",
+                           "Loss is inf or nan, stopping training",
+                           "git fetch failed with exit code 128",
                            ""}) {
     CAPTURE(text);
     CHECK(ending_of(text) == Ending::none);

@@ -68,6 +68,33 @@ TEST_CASE("who goes on, and a command of a script that ended, are no failure") {
   CHECK(severity_of("FATAL: no such module", Level::unknown) == Severity::fatal);
 }
 
+TEST_CASE("kind: a program that was asked for something and ended is not the one that asked") {
+  for (const char* text :
+       {"ERROR: git describe exited with status <*>", "'nvidia-smi' failed with exit code 9",
+        "probe: \"lspci\" ended badly, return code = 127"}) {
+    CAPTURE(text);
+    CHECK(tells_of_asked(text));
+    CHECK(severity_of(text, Level::error) == Severity::notice);
+  }
+  for (const char* text : {"train.py exited with exit code 1", "/home/git/run.sh exit code 1",
+                           "digit 3 exited with code 1", "git pull"})
+    CHECK_FALSE(tells_of_asked(text));
+}
+
+TEST_CASE("kind: a program that stops itself for a failure that it names has failed") {
+  for (const char* text :
+       {"Loss became nan at <*>, stopping", "gradient overflow, giving up training",
+        "Invalid batch of rank <*> found: exiting now"}) {
+    CAPTURE(text);
+    CHECK(stops_for_failure(text));
+    CHECK(severity_of(text, Level::unknown) == Severity::fatal);
+  }
+  for (const char* text :
+       {"Early stopping: the error did not improve", "loss is fine, stopping after <*> steps",
+        "Stops if the loss is nan", "patience is over, validation error flat, stopping"})
+    CHECK_FALSE(stops_for_failure(text));
+}
+
 TEST_CASE("kind: who tries again has not given up, even at error level") {
   for (const char* text :
        {"upload to bucket failed: ConnectionResetError: peer closed it, retrying in <*> s",
