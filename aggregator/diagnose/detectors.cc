@@ -36,8 +36,11 @@ detect::hang::Options hang_options(const Attempt& attempt) {
   return hang;
 }
 
-/// Some line says that something failed or was waited for in vain.
+/// Some line says that something failed or was waited for in vain. New lines that only the
+/// comparison sets apart say nothing, where words count.
 bool has_failure(const Findings& findings) {
+  const detect::FailureEvents& found = findings.failures;
+  if (found.compared && found.worded && !found.pooled) return false;
   return std::ranges::any_of(findings.failures.events, [&](const detect::FailureEvent& event) {
     const detect::EventHint& hint = findings.hints.events[event.event];
     return hint.waited || (event.severity >= detect::Severity::failure && !hint.only_warns());

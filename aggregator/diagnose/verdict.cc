@@ -20,8 +20,9 @@ namespace {
 using detect::FailureEvent;
 using detect::Severity;
 
-/// A gap this long between the last progress and the failure is a wait, whatever the job's pace.
-constexpr Millis kWaitMin{20'000};
+/// A gap this long between the last progress and the failure is a wait, whatever the job's pace;
+/// where the pace is not known, a longer one: the job may have saved or evaluated meanwhile.
+constexpr Millis kWaitMin{20'000}, kWaitMinUnpaced{120'000};
 
 /// Longest time that an event of the failure says it waited for ("Timed out waiting 30000ms").
 std::optional<Millis> waited_for(const Findings& findings) {
@@ -82,8 +83,9 @@ bool failed_at_work(const Findings& findings) {
 bool began_as_hang(const Findings& findings) {
   const TimeToFailure delay = delay_of(findings);
   if (!delay.first || failed_at_work(findings)) return false;
+  const double gap = findings.clock.gap_max_ms;
   const Millis pause =
-      std::max(kWaitMin, Millis{static_cast<std::int64_t>(3.0 * findings.clock.gap_max_ms)});
+      std::max(gap > 0 ? kWaitMin : kWaitMinUnpaced, Millis{static_cast<std::int64_t>(3.0 * gap)});
   const auto waited = waited_for(findings);
   if (waited && *delay.first >= *waited * 8 / 10) return true;
   constexpr Millis kEchoWait{120'000};
@@ -198,10 +200,12 @@ bool ends_with_stop(const Findings& findings) {
   return findings.live == nullptr && was_stopped(findings) && ends_with(findings, is_stop);
 }
 
-/// The last lines of a stream say that a peer is gone, and nothing went on behind them.
+/// The last lines of a stream say that a peer is gone, and nothing went on behind them. A
+/// printed warning also comes where the peer has ended well, a little earlier.
 bool ends_with_lost_peer(const Findings& findings) {
-  return ends_with(findings, [](const FailureEvent& failure, const detect::EventHint& hint) {
-    return failure.severity >= Severity::failure && hint.accuses_peer;
+  return ends_with(findings, [&](const FailureEvent& failure, const detect::EventHint& hint) {
+    return failure.severity >= Severity::failure && hint.accuses_peer &&
+           findings.view.events[failure.event].level != Level::warning;
   });
 }
 

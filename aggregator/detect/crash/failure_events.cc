@@ -161,6 +161,54 @@ bool recurs(const job::JobView& view, const EventHint& hint, const job::Occurren
          (at.stats.last_line - at.stats.first_line) * 3 >= end;
 }
 
+/// By log: last line that sounds like a failure. Of an event that came a few times in a stream only
+/// the first line is known.
+std::map<job::Log, std::uint64_t> last_complaints(const job::JobView& view,
+                                                  const std::vector<EventHint>& hints) {
+  constexpr std::uint64_t kFew = 4;
+  std::map<job::Log, std::uint64_t> lines;
+  for (std::size_t i = 0; i < view.events.size(); ++i) {
+    if (hints[i].severity < Severity::failure) continue;
+    for (const job::Occurrence& at : view.events[i].at) {
+      std::uint64_t& line = lines[view.streams[at.stream].log()];
+      line = std::max(line, at.stats.count <= kFew ? at.stats.first_line : at.stats.last_line);
+    }
+  }
+  return lines;
+}
+
+/// By stream of a job that prints no iterations: it worked on behind the last complaint of its log,
+/// as its many lines of many kinds show.
+std::vector<bool> find_unhurt(const job::JobView& view, const std::vector<EventHint>& hints) {
+  constexpr std::uint64_t kLines = 100;
+  constexpr std::uint32_t kKinds = 8;
+  const auto complaints = last_complaints(view, hints);
+  std::vector<std::uint64_t> from(view.streams.size(), 0);
+  for (std::size_t i = 0; i < view.streams.size(); ++i)
+    if (const auto line = complaints.find(view.streams[i].log()); line != complaints.end())
+      from[i] = line->second;
+  std::vector<std::uint32_t> kinds(view.streams.size(), 0);
+  for (const job::EventView& event : view.events)
+    for (const job::Occurrence& at : event.at)
+      if (at.stats.last_line > from[at.stream]) ++kinds[at.stream];
+  std::vector<bool> unhurt(view.streams.size(), false);
+  for (std::size_t i = 0; i < unhurt.size(); ++i)
+    unhurt[i] =
+        from[i] > 0 && view.streams[i].state->last_line >= from[i] + kLines && kinds[i] >= kKinds;
+  return unhurt;
+}
+
+/// By log: the line at which its newest kind of line was first printed.
+std::map<job::Log, std::uint64_t> newest_kinds(const job::JobView& view) {
+  std::map<job::Log, std::uint64_t> lines;
+  for (const job::EventView& event : view.events)
+    for (const job::Occurrence& at : event.at) {
+      std::uint64_t& line = lines[view.streams[at.stream].log()];
+      line = std::max(line, at.stats.first_line);
+    }
+  return lines;
+}
+
 /// What is known of a job before its events are judged one by one.
 struct Setting {
   const job::JobView& view;
@@ -172,13 +220,28 @@ struct Setting {
   std::vector<std::uint64_t> completed = completed_by_file(view);               // by stream
   std::map<job::Log, std::uint64_t> ends =
       clock.has_iterations() ? std::map<job::Log, std::uint64_t>() : good_ends(view);
+  std::vector<bool> unhurt = clock.has_iterations() ? std::vector<bool>(view.streams.size(), false)
+                                                    : find_unhurt(view, hints);  // by stream
 
+  std::map<job::Log, std::uint64_t> newest = newest_kinds(view);
+
+  /// What is known as a warning, and not as the effect of another failure, ends a process only if
+  /// nothing new is printed behind it.
+  Severity severity_of(const EventHint& hint, const job::EventView& event) const {
+    const auto goes_on = [&](const job::Occurrence& at) {
+      return newest.at(view.streams[at.stream].log()) > at.stats.first_line;
+    };
+    return hint.mild && !hint.consequence && std::ranges::all_of(event.at, goes_on)
+               ? std::min(hint.severity, Severity::failure)
+               : hint.severity;
+  }
   /// It tells of usual work, or of nothing.
   bool is_usual(const job::EventView& event, const EventHint& hint,
                 const job::Occurrence& at) const {
     const FreeText free = hint.by_words ? free_text[at.stream] : FreeText::none;
     if (free == FreeText::all || (free == FreeText::prose && is_prose(event.text))) return true;
     if (went_on(view, at, completed[at.stream])) return true;
+    if (unhurt[at.stream] && hint.ordinary && !hint.known_fault) return true;
     return !clock.has_iterations() && (recurs(view, hint, at) || ended_well_after(view, ends, at));
   }
   bool is_new(const EventHint& hint, const job::Occurrence& at) const {
@@ -199,7 +262,7 @@ std::optional<FailureEvent> judge(const Setting& setting, std::uint32_t index) {
   const EventHint& hint = setting.hints[index];
   FailureEvent found;
   found.event = index;
-  found.severity = hint.severity;
+  found.severity = setting.severity_of(hint, event);
   std::size_t unsure = 0;
   for (std::uint32_t i = 0; i < event.at.size(); ++i) {
     const job::Occurrence& at = event.at[i];

@@ -102,7 +102,7 @@ TEST_CASE("verdict: kind 'closed late': words for a good end behind a silent eva
       MadeJob job(1);
       for (int k = 1; k <= 20; ++k) job.iterate(0, k, k * 1000);
       job.say(0, {text, Level::unknown}, 4'000'000);
-      if (!last) job.say(0, {"a line much later"}, 8'000'000);
+      for (int i = 0; i < 3 && !last; ++i) job.say(0, {"a line much later"}, 8'000'000 + i);
       const State state = diagnose(job.state(), {}, {}).report.verdict.state;
       CHECK((state == State::finished) == last);
     }
@@ -123,6 +123,19 @@ TEST_CASE("verdict: what the library knows as harmless ends no job, however it s
     const State state = diagnose(job.state(), {}, options).report.verdict.state;
     CHECK((state == State::crashed) == !known);
   }
+}
+
+TEST_CASE("verdict: kind 'cut': one new line long behind the last iteration tells of no hang") {
+  for (const char* text : {"collects garbage", "writes a summary", "root -"})
+    for (const bool many : {false, true}) {
+      CAPTURE(text);
+      MadeJob job(2);
+      job.iterate_all(1, 30);
+      const int lines = many ? 5 : 1;
+      for (int i = 0; i < lines; ++i) job.say(1, {text, Level::unknown}, 7'000'000 + i * 600'000);
+      const State state = diagnose(job.state(), {}, {}).report.verdict.state;
+      CHECK((state == State::hung) == many);
+    }
 }
 
 TEST_CASE("verdict: where healthy runs end without a word, a short silence may be the end") {
@@ -472,6 +485,8 @@ TEST_CASE("verdict: kind 'lost peer': the last lines say that a peer is gone, an
       job.iterate(0, 22, 22'000);
     };
     CHECK(ended(go_on, &library).verdict.state == State::unknown);
+    const auto warn = [&](MadeJob& job) { job.say(0, {line, Level::warning}, 20'100); };
+    CHECK(ended(warn, &library).verdict.state == State::unknown);
   }
 }
 

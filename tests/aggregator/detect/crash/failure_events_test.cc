@@ -130,6 +130,52 @@ TEST_CASE("kind: a traceback long before a good end, in a job that prints no ite
     }
 }
 
+TEST_CASE("kind: an exception behind which a job without iterations works on for long") {
+  const std::vector<std::string> work{"builds a layer", "reads a shard",  "moves a block",
+                                      "joins a ring",   "warms a cache",  "plans a bucket",
+                                      "opens a file",   "checks a shape", "names a group"};
+  for (const char* text : {"AttributeError: no fused kernel here", "ImportError: optional part",
+                           "KeyError: 'no such preset'"})
+    for (const int lines : {40, 400}) {
+      CAPTURE(text);
+      CAPTURE(lines);
+      MadeJob job(1);
+      const auto fails = [&] {
+        const job::JobView view = job.view();
+        const auto hints = test::make_hints(view, [](const job::EventView& event, EventHint& hint) {
+          test::note_wording(event, hint);
+          hint.ordinary = hint.severity == Severity::fatal;
+        });
+        return find_failure_events(view, job::make_clock(view), hints).fatal;
+      };
+      for (int i = 0; i < 3; ++i) job.say(0, {text, Level::error}, i);
+      for (int i = 0; i < lines; ++i)
+        job.say(0, {work[static_cast<std::size_t>(i) % work.size()]}, 1000 + i);
+      CHECK(fails() == (lines == 40));
+      job.say(0, {"RuntimeError: no room for the model", Level::error}, 5000);
+      CHECK(fails());
+    }
+}
+
+TEST_CASE("kind: what is known as a warning is fatal only as the last word") {
+  for (const char* text : {"ModuleNotFoundError: No module named 'fast_norm'",
+                           "ImportError: the fused kernel is missing", "OSError: no cache folder"})
+    for (const bool last : {true, false}) {
+      CAPTURE(text);
+      CAPTURE(last);
+      MadeJob job(1);
+      job.say(0, {"imports what is optional"}, 0);
+      job.say(0, {text, Level::unknown}, 1000);
+      if (!last) job.say(0, {"builds the model without it"}, 1001);
+      const job::JobView view = job.view();
+      const auto hints = test::make_hints(view, [&](const job::EventView& event, EventHint& hint) {
+        test::note_wording(event, hint);
+        hint.known_fault = hint.mild = event.text == text;
+      });
+      CHECK(find_failure_events(view, job::make_clock(view), hints).fatal == last);
+    }
+}
+
 /// Three ranks write into one file; rank 2 prints no iterations, and a traceback without a time,
 /// perhaps behind a line with one.
 MadeJob one_file(std::int64_t iterations, bool stamped) {
