@@ -252,6 +252,7 @@ void Segmenter::note_bar(const decode::Record& record, const std::optional<Itera
   if (record.progress && !by_bar && *record.progress != beside_.count) {
     beside_.count = *record.progress;
     beside_.line = record.lines.front() - (record.bar.empty() ? 0 : 1);
+    beside_.time = last_time_;
   }
   if (!mark || mark->counted || by_bar || beside_.line == 0) return;
   const std::int64_t apart = mark->iteration - mark->before - beside_.count;
@@ -272,6 +273,7 @@ void Segmenter::complete_bar() {
   open_.numbering = numbering_;
   open_.lines = {beside_.line, beside_.line};
   open_.bytes = {beside_.byte, beside_.byte};
+  open_.begin = open_.end = beside_.time;
   completed_ = Iteration{iteration};
   close(wire::Boundary::completed);
 }

@@ -181,6 +181,7 @@ class Segmenter {
   struct Beside {
     std::int64_t count = 0;
     std::uint64_t line = 0, byte = 0;  ///< its line; where the newest record ends
+    std::optional<TimeMs> time;        ///< the stamp before it
     int agreed = 0;
   };
   Beside beside_;
