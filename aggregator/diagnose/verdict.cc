@@ -200,12 +200,13 @@ bool ends_with_stop(const Findings& findings) {
   return findings.live == nullptr && was_stopped(findings) && ends_with(findings, is_stop);
 }
 
-/// The last lines of a stream say that a peer is gone, and nothing went on behind them. A
-/// printed warning also comes where the peer has ended well, a little earlier.
+/// The last lines of a stream say that a peer is gone, and nothing went on behind them. What is
+/// known and printed as a warning also comes where the peer has ended well, a little earlier.
 bool ends_with_lost_peer(const Findings& findings) {
   return ends_with(findings, [&](const FailureEvent& failure, const detect::EventHint& hint) {
-    return failure.severity >= Severity::failure && hint.accuses_peer &&
-           findings.view.events[failure.event].level != Level::warning;
+    const bool warns = hint.known_fault && hint.mild &&
+                       findings.view.events[failure.event].level == Level::warning;
+    return failure.severity >= Severity::failure && hint.accuses_peer && !warns;
   });
 }
 
