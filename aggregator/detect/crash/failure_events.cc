@@ -209,6 +209,31 @@ std::map<job::Log, std::uint64_t> newest_kinds(const job::JobView& view) {
   return lines;
 }
 
+/// The lines of a stream between its last time from before the end of progress and its first from
+/// after it.
+struct Gap {
+  std::uint64_t before = 0, after = 0;  ///< lines with these times; `after` is 0 if there is none
+};
+
+/// By stream; without `after` for streams that complete iterations.
+std::vector<Gap> gaps_of(const job::JobView& view,
+                         const std::vector<std::optional<TimeMs>>& progress) {
+  std::vector<Gap> gaps(view.streams.size());
+  for (const job::EventView& event : view.events)
+    for (const job::Occurrence& at : event.at) {
+      const job::StreamView& stream = view.streams[at.stream];
+      const auto& end = progress[stream.node];
+      if (stream.state->last_completed || !at.time || !at.stats.first_time_exact || !end) continue;
+      Gap& gap = gaps[at.stream];
+      const std::uint64_t line = at.stats.first_line;
+      if (*at.time + kMarginMin < *end)
+        gap.before = std::max(gap.before, line);
+      else
+        gap.after = gap.after == 0 ? line : std::min(gap.after, line);
+    }
+  return gaps;
+}
+
 /// What is known of a job before its events are judged one by one.
 struct Setting {
   const job::JobView& view;
@@ -216,6 +241,7 @@ struct Setting {
   const std::vector<EventHint>& hints;
   Known known;
   std::vector<std::optional<TimeMs>> progress = progress_by_node(view, clock);  // by node
+  std::vector<Gap> gaps = gaps_of(view, progress);                              // by stream
   std::vector<FreeText> free_text = find_free_text(view, hints);                // by stream
   std::vector<std::uint64_t> completed = completed_by_file(view);               // by stream
   std::map<job::Log, std::uint64_t> ends =
@@ -245,8 +271,19 @@ struct Setting {
     return !clock.has_iterations() && (recurs(view, hint, at) || ended_well_after(view, ends, at));
   }
   bool is_new(const EventHint& hint, const job::Occurrence& at) const {
-    return is_behind(at, completed[at.stream]) ||
+    return is_behind(at, completed[at.stream]) || is_in_gap(hint, at) ||
            after_progress(view, clock, progress[view.streams[at.stream].node], at, hint);
+  }
+  /// A line without a time that tells how a process ends, shortly before what its log prints after
+  /// the end of progress, belongs to that: the stamp before it may be hours old.
+  bool is_in_gap(const EventHint& hint, const job::Occurrence& at) const {
+    constexpr std::uint64_t kNearLines = 64;
+    const Gap& gap = gaps[at.stream];
+    const std::uint64_t line = at.stats.first_line;
+    const bool tells = hint.severity == Severity::fatal ||
+                       (hint.known_fault && hint.severity == Severity::failure);
+    return tells && !hint.mild && !at.stats.first_time_exact && line > gap.before &&
+           line < gap.after && line + kNearLines > gap.after;
   }
   /// A line without a stamp is later than the stamp before it by an unknown time. If most streams
   /// first print an event after the end of progress and none surely before, it is new in all.

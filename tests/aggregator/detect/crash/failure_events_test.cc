@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -358,6 +359,24 @@ void put(wire::Segment& segment, std::uint64_t line) {
   segment.lines = {line, line};
   segment.events[0].first_line = line;
   if (segment.timed_last_line > 0) segment.timed_last_line = line;
+}
+
+const job::test::Say kChildOfGap{"Sending the others a signal", Level::warning};
+
+TEST_CASE("kind: an untimed last word between an old stamp and those of the end is no old one") {
+  for (const std::uint64_t line : {std::uint64_t{480}, std::uint64_t{10}}) {
+    CAPTURE(line);
+    MadeJob job(3);
+    put(job.say(0, {"saved a checkpoint"}, 4'100), 9);
+    for (std::int64_t k = 1; k <= 40; ++k)
+      for (const int rank : {1, 2}) job.iterate(rank, k, k * 1000);
+    wire::Segment& error = job.say(0, kOom, 4'100);  // of its last stamp
+    error.events[0].first_time.reset();
+    put(error, line);
+    put(job.say(0, kChildOfGap, 42'000), 482);
+    const Found found = find(job);
+    CHECK(std::ranges::count(found.texts, kOom.text) == (line == 480 ? 1 : 0));
+  }
 }
 
 const job::test::Say kChild{"ChildFailedError: a worker failed", Level::error};
