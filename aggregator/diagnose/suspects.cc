@@ -108,6 +108,7 @@ class Collector {
   };
   Ranks ranks_of(const FailureEvent& failure) const;
   void find_reporters();
+  bool are_causes_common() const;
   void blame_accused(const FailureEvent& failure, double strength);
   bool blame_silent(detect::hang::Speakers speakers);
   bool is_agent_lost() const { return findings_.live != nullptr && !findings_.live->lost.empty(); }
@@ -159,6 +160,15 @@ void Collector::find_reporters() {
   }
 }
 
+/// What most nodes say alike tells of no place: then one of few nodes that lost something else is
+/// the lead.
+bool Collector::are_causes_common() const {
+  return std::ranges::none_of(findings_.failures.events, [&](const FailureEvent& failure) {
+    return telling_of(findings_.hints.events[failure.event], failure) == Telling::cause &&
+           2 * count_nodes(view(), failure) <= nodes();
+  });
+}
+
 /// Each rank gets the score of its best cause in full and the others in part: many lines are not
 /// many causes.
 void Collector::add_failures() {
@@ -172,12 +182,17 @@ void Collector::add_failures() {
     fatal |= failure.severity == Severity::fatal && !hint.is_echo() && !hint.mild;
     most = std::max(most, telling_of(hint, failure));
   }
+  const bool alike = most == Telling::cause && are_causes_common();
   for (const FailureEvent& failure : findings_.failures.events) {
     const job::EventView& event = view().events[failure.event];
     const EventHint& hint = findings_.hints.events[failure.event];
     const detect::Accused& accused = findings_.hints.accused[failure.event];
     const Ranks said = ranks_of(failure);
-    const Telling telling = telling_of(hint, failure);
+    Telling telling = telling_of(hint, failure);
+    const bool apart = alike && (hint.waited || hint.accuses_peer) &&
+                       failure.severity == Severity::fatal &&
+                       job::is_few(said.nodes.size(), nodes());
+    if (apart) telling = most;
     const bool counts = telling == most && most != Telling::nothing;
     const bool follows = hint.is_echo() || failure.follows;
     const bool echo = (follows && !counts) || !accused.empty();

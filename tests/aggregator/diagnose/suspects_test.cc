@@ -46,6 +46,28 @@ TEST_CASE("suspects: the rank whose process the kernel killed is the first") {
   CHECK(unknown.nodes[0].node == "node-2");
 }
 
+TEST_CASE("suspects: kind: where all say alike that they failed, who lost something else leads") {
+  faults::Fault store;
+  store.id = "store";
+  store.patterns = {"the key of the group did not arrive"};
+  store.severity = Level::fatal;
+  store.consequence = store.accuses_peer = true;
+  const auto library = faults::Library().with({store});
+  for (const bool all : {true, false}) {  // otherwise a cause names the place
+    CAPTURE(all);
+    job::test::MadeJob job(8);
+    job.iterate_all(1, 20);
+    for (int rank = 0; rank < (all ? 8 : 1); ++rank)
+      job.say(rank, {"RuntimeError: the tensor could not be sent", Level::error}, 20'500);
+    job.say(5, {"the key of the group did not arrive", Level::error}, 20'600);
+    Options options;
+    options.library = &library;
+    const Report report = diagnose(job.state(), {}, options).report;
+    CHECK(report.nodes.at(0).node == (all ? "node-5" : "node-0"));
+    CHECK(report.ranks.at(0).rank == Rank{all ? 5 : 0});
+  }
+}
+
 /// The job of an operator's or a driver's log; `text` is its last line.
 Report report_of_line(const std::string& masked, const std::string& text) {
   const auto library = faults::Library::load(L4_SOURCE_DIR "/config/faults");
