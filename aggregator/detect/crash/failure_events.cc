@@ -280,7 +280,7 @@ struct Setting {
     constexpr std::uint64_t kNearLines = 64;
     const Gap& gap = gaps[at.stream];
     const std::uint64_t line = at.stats.first_line;
-    const bool tells = hint.severity == Severity::fatal ||
+    const bool tells = (!known.wording && known.runs) || hint.severity == Severity::fatal ||
                        (hint.known_fault && hint.severity == Severity::failure);
     return tells && !hint.mild && !at.stats.first_time_exact && line > gap.before &&
            line < gap.after && line + kNearLines > gap.after;

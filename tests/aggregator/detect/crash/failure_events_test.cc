@@ -379,6 +379,29 @@ TEST_CASE("kind: an untimed last word between an old stamp and those of the end 
   }
 }
 
+TEST_CASE("kind: an untimed last word needs no ugly words where healthy runs tell what is usual") {
+  const job::test::Say plain{"the ring of the group is open"};
+  MadeJob job(3);
+  put(job.say(0, {"saved a checkpoint"}, 4'100), 9);
+  for (std::int64_t k = 1; k <= 40; ++k)
+    for (const int rank : {1, 2}) job.iterate(rank, k, k * 1000);
+  wire::Segment& last = job.say(0, plain, 4'100);  // of its last stamp
+  last.events[0].first_time.reset();
+  put(last, 480);
+  put(job.say(0, kChildOfGap, 42'000), 482);
+  const job::JobView view = job.view();
+  const auto hints = test::make_hints(view, [](const job::EventView& event, EventHint& hint) {
+    hint.in_pool = event.text == "saved a checkpoint";
+  });
+  for (const bool wording : {true, false}) {
+    const auto found = find_failure_events(view, job::make_clock(view), hints, {true, wording});
+    const bool has = std::ranges::any_of(found.events, [&](const FailureEvent& event) {
+      return view.events[event.event].text == plain.text;
+    });
+    CHECK(has == !wording);
+  }
+}
+
 const job::test::Say kChild{"ChildFailedError: a worker failed", Level::error};
 
 TEST_CASE("a line without a time stands beside the lines of the failure in its file") {
