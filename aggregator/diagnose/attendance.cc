@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "aggregator/diagnose/clues/sentence.h"
 #include "aggregator/job/share.h"
 #include "aggregator/job/view.h"
 
@@ -73,7 +74,10 @@ void report_attendance(const job::JobView& view, Report& report) {
     suspect.node = name;
     suspect.score = report.nodes.empty() ? 1.0 : report.nodes.front().score + 1.0;
     suspect.confidence = 0.6 / static_cast<double>(missing.size());
-    suspect.why.push_back("left no log, as if it was never started; its neighbours waited for it");
+    Clue clue{clues::ClueKind::absent, name, {}, suspect.score, {}, {}};
+    clue.text = clues::sentence(clue.kind, {});
+    suspect.why.push_back(clue.text);
+    report.clues.insert(report.clues.begin(), std::move(clue));
     report.nodes.insert(report.nodes.begin(), std::move(suspect));
   }
 }

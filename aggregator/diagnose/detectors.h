@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "aggregator/diagnose/diagnose.h"
-#include "aggregator/diagnose/findings.h"
+#include "aggregator/diagnose/findings/findings.h"
 
 namespace l4::diagnose {
 

@@ -6,11 +6,12 @@
 
 #include "aggregator/detect/crash/set_apart.h"
 #include "aggregator/diagnose/attendance.h"
+#include "aggregator/diagnose/clues/scale.h"
 #include "aggregator/diagnose/detectors.h"
+#include "aggregator/diagnose/findings/pool.h"
 #include "aggregator/diagnose/notable.h"
 #include "aggregator/diagnose/paper.h"
 #include "aggregator/diagnose/place_fault.h"
-#include "aggregator/diagnose/pool.h"
 #include "aggregator/diagnose/read_summary.h"
 #include "aggregator/diagnose/report_builder.h"
 #include "aggregator/diagnose/stops.h"
@@ -196,7 +197,8 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   if (asked.state == State::unknown && !has_evidence(findings)) findings.failures = {};
   const bool failed = has_suspects(asked.state);
   run_detectors(Step::compared, asked, findings);
-  Suspects suspects = find_suspects(findings, asked.state, lost_nodes);
+  const clues::Scale& scale = options.scale ? *options.scale : clues::shipped_scale();
+  Suspects suspects = find_suspects(findings, asked.state, lost_nodes, scale);
   if (as_published && failed) {
     PaperFindings paper = diagnose_as_published(findings, options.seed);
     findings.failures = std::move(paper.failures);
@@ -208,6 +210,7 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   build_job(view, report.job);
   build_nodes(built, report);
   build_ranks(built, report);
+  build_clues(built, report);
   build_iterations(built, report);
   if (failed) {
     build_events(built, diagnosis);

@@ -9,7 +9,7 @@
 
 #include "aggregator/detect/evidence/parts.h"
 #include "aggregator/detect/hang/silence.h"
-#include "aggregator/diagnose/live.h"
+#include "aggregator/diagnose/findings/live.h"
 #include "aggregator/diagnose/report.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
@@ -24,6 +24,9 @@ class JobState;
 namespace l4::diagnose {
 
 struct Pool;
+namespace clues {
+struct Scale;
+}  // namespace clues
 using detect::parse_parts;
 using detect::Part;
 using detect::Parts;
@@ -38,6 +41,7 @@ struct Options {
   const faults::Library* library = nullptr;
   const Pool* pool = nullptr;  ///< further healthy runs, in the job's template ids
   detect::hang::Options hang = {};
+  const clues::Scale* scale = nullptr;  ///< what clues are worth; null: as shipped
   std::uint64_t seed = 1;
   /// Set for a running job: belongs to its last attempt, and `as_of` is now.
   std::optional<Live> live = {};

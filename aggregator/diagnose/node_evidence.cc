@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "aggregator/detect/spatial/evidence.h"
-#include "aggregator/diagnose/hints.h"
+#include "aggregator/diagnose/findings/hints.h"
 #include "aggregator/job/view.h"
 
 namespace l4::diagnose {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "aggregator/diagnose/findings.h"
+#include "aggregator/diagnose/findings/findings.h"
 #include "aggregator/diagnose/report.h"
 
 namespace l4::diagnose {

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "aggregator/diagnose/findings.h"
+#include "aggregator/diagnose/findings/findings.h"
 
 namespace l4::diagnose {
 

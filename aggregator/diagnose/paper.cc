@@ -1,12 +1,11 @@
 #include "aggregator/diagnose/paper.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 
 #include "aggregator/detect/spatial/paper.h"
 #include "aggregator/detect/temporal/paper.h"
+#include "aggregator/diagnose/clues/sentence.h"
 #include "aggregator/job/view.h"
 
 namespace l4::diagnose {
@@ -96,7 +95,10 @@ PaperFindings diagnose_as_published(const Findings& findings, std::uint64_t seed
     suspicion.score = node.score;
     paper.suspects.node_order.push_back(index);
     paper.suspects.node_confidence[index] = node.suspicious ? 0.5 : 0.0;
-    suspicion.why.push_back(fmt::format("isolation score {:.3f}", node.score));
+    clues::Clue clue{clues::ClueKind::as_published, clues::Whose::node, index, node.score};
+    clue.facts = {{clues::FactKind::score, node.score}};
+    suspicion.why.push_back(clues::sentence(clue.kind, clue.facts));
+    paper.suspects.clues.push_back({std::move(clue), node.score});
     for (const Eigen::Index column : node.events) {
       events.insert(kept[static_cast<std::size_t>(column)]);
       suspicion.events.push_back(kept[static_cast<std::size_t>(column)]);

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "aggregator/diagnose/findings.h"
+#include "aggregator/diagnose/findings/findings.h"
 #include "aggregator/diagnose/suspicion.h"
 
 namespace l4::diagnose {

@@ -10,8 +10,6 @@ namespace {
 constexpr std::array<std::string_view, 8> kWhys{"new",   "spatial", "temporal", "first",
                                                 "fatal", "accused", "fault",    "stall"};
 constexpr std::array<std::string_view, 4> kProcesses{"unknown", "alive", "gone", "stopped"};
-constexpr std::array<std::string_view, 6> kFactKinds{"event",     "exit",  "signal",
-                                                     "iteration", "timer", "peer"};
 constexpr std::array<std::string_view, 5> kReplies{"answered", "empty", "late", "off", "refused"};
 
 }  // namespace
@@ -21,9 +19,6 @@ std::string_view name(Why why) {
 }
 std::string_view name(Process process) {
   return kProcesses[static_cast<std::size_t>(process)];
-}
-std::string_view name(FactKind kind) {
-  return kFactKinds[static_cast<std::size_t>(kind)];
 }
 std::string_view name(Reply reply) {
   return kReplies[static_cast<std::size_t>(reply)];

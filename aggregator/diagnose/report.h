@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "aggregator/diagnose/clues/clue.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/base/vocabulary.h"
@@ -151,22 +152,21 @@ struct Notable {
   std::string text;         ///< one sentence
 };
 
-enum class FactKind : std::uint8_t { event, exit, signal, iteration, timer, peer };
-
 struct ClueFact {
-  FactKind kind = FactKind::event;
-  std::string value;  ///< of an event its template id, of an iteration its number
+  clues::FactKind kind = clues::FactKind::event;
+  std::string value;  ///< as clues::text() gives it
 };
 
-/// One reason to suspect a node or rank, with what it was concluded from.
+/// One reason to suspect a rank or node, with what it was concluded from.
 struct Clue {
-  std::string kind;
+  clues::ClueKind kind = clues::ClueKind::cause;
   std::optional<std::string> node;
-  std::optional<Rank> rank;
-  double strength = 0;
+  std::optional<Rank> rank;  ///< null for a launcher, or a clue against the whole node
+  double strength = 0;       ///< what it adds to the score of its rank
   std::vector<ClueFact> facts;
-  std::string text;
+  std::string text;  ///< what it says, without a subject
 };
+inline constexpr std::size_t kCluesMax = 256;
 
 enum class Reply : std::uint8_t { answered, empty, late, off, refused };
 
@@ -220,14 +220,13 @@ struct Report {
   // From l4.report/2 on.
   std::vector<Notable> notable;
   std::optional<std::string> advice;  ///< what to do now, in a sentence
-  std::vector<Clue> clues;
+  std::vector<Clue> clues;            ///< strongest first, at most kCluesMax
   std::vector<Asked> evidence;
   ReadSummary read;
 };
 
 std::string_view name(Why why);  ///< as in JSON; `fresh` is "new"
 std::string_view name(Process process);
-std::string_view name(FactKind kind);
 std::string_view name(Reply reply);
 std::vector<wire::Parameter> parameters_of(const IndicatingEvent& event);
 

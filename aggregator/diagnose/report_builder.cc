@@ -1,11 +1,14 @@
 #include "aggregator/diagnose/report_builder.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
 
+#include "aggregator/diagnose/clues/sentence.h"
 #include "aggregator/diagnose/exit_evidence.h"
+#include "aggregator/diagnose/findings/exits.h"
 #include "aggregator/faults/library.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/job_state.h"
@@ -178,6 +181,30 @@ void add_struck(const IndicatingEvent& exit, const faults::Library& library,
   entry.confidence = std::max(entry.confidence, confidence);
 }
 
+/// A clue with the names that people know.
+Clue named(const Built& built, const WeighedClue& weighed) {
+  const job::JobView& view = built.findings.view;
+  const clues::Clue& clue = weighed.clue;
+  Clue out{clue.kind, {}, {}, weighed.adds, {}, clues::sentence(clue.kind, clue.facts)};
+  switch (clue.whose) {
+    case clues::Whose::rank:
+      out.node = view.nodes[view.ranks[clue.index].node].name;
+      out.rank = view.ranks[clue.index].rank;
+      break;
+    case clues::Whose::node:
+      out.node = view.nodes[clue.index].name;
+      break;
+    case clues::Whose::outsider: {
+      const detect::Outsider& outsider = built.findings.hints.outsiders[clue.index];
+      if (!outsider.node.empty()) out.node = outsider.node;
+      out.rank = outsider.rank;
+      break;
+    }
+  }
+  for (const clues::Fact& fact : clue.facts) out.facts.push_back({fact.kind, clues::text(fact)});
+  return out;
+}
+
 /// Events of the most suspicious node. If it shows no cause itself, what is known of it stands in
 /// the logs of those who name it.
 std::set<std::uint32_t> events_of_first(const Built& built) {
@@ -289,6 +316,15 @@ void build_nodes(const Built& built, Report& report) {
     for (const std::uint32_t event : suspicion.events) node.events.push_back(view.events[event].id);
     report.nodes.push_back(std::move(node));
   }
+}
+
+void build_clues(const Built& built, Report& report) {
+  std::vector<const WeighedClue*> order;
+  for (const WeighedClue& clue : built.suspects.clues)
+    if (clue.adds > 0) order.push_back(&clue);
+  std::ranges::stable_sort(order, std::greater<>{}, &WeighedClue::adds);
+  if (order.size() > kCluesMax) order.resize(kCluesMax);
+  for (const WeighedClue* const clue : order) report.clues.push_back(named(built, *clue));
 }
 
 void build_ranks(const Built& built, Report& report) {

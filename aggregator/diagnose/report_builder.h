@@ -5,7 +5,7 @@
 #pragma once
 
 #include "aggregator/diagnose/diagnose.h"
-#include "aggregator/diagnose/findings.h"
+#include "aggregator/diagnose/findings/findings.h"
 #include "aggregator/diagnose/suspicion.h"
 
 namespace l4::diagnose {
@@ -18,6 +18,7 @@ struct Built {
 void build_job(const job::JobView& view, JobSummary& job);
 void build_nodes(const Built& built, Report& report);
 void build_ranks(const Built& built, Report& report);
+void build_clues(const Built& built, Report& report);
 void build_events(const Built& built, Diagnosis& diagnosis);
 void build_iterations(const Built& built, Report& report);
 void build_stages(const Built& built, Report& report);

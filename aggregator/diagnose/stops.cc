@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "aggregator/diagnose/hints.h"
+#include "aggregator/diagnose/findings/hints.h"
 #include "aggregator/faults/fault.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"

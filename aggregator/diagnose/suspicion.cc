@@ -1,11 +1,14 @@
 #include "aggregator/diagnose/suspicion.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <set>
 #include <utility>
 
+#include "aggregator/diagnose/clues/scale.h"
+#include "aggregator/diagnose/clues/sentence.h"
 #include "aggregator/job/view.h"
 #include "common/base/check.h"
 #include "common/base/earliest.h"
@@ -48,7 +51,83 @@ void pass_on_launchers(const job::JobView& view, std::vector<Suspicion>& ranks) 
   }
 }
 
+/// Adds the clues of one rank, node or outsider up; they come in the order of their reasons.
+class Sum {
+ public:
+  Sum(Suspicion& into, const clues::Scale& scale) : into_(into), scale_(scale) {}
+
+  void add(WeighedClue& weighed) {
+    const clues::Clue& clue = weighed.clue;
+    const clues::ClueRow& row = scale_.row(clue.kind);
+    const double worth = row.weight * clue.strength;
+    if (clue.event) into_.events.push_back(*clue.event);
+    if (row.further < 1) {
+      weighed.adds = row.further * worth;
+      if (worth > best_worth_) {
+        best_ = &weighed;
+        best_worth_ = worth;
+      }
+    } else {
+      settle();
+      double& added = added_[static_cast<std::size_t>(clue.kind)];
+      weighed.adds = std::min(worth, row.cap - added);
+      added += weighed.adds;
+      if (clue.told) tell(clue);
+    }
+    into_.score += weighed.adds;
+  }
+
+  /// Gives the strongest of many clues its full worth. Call it behind the last clue.
+  void settle() {
+    if (best_ == nullptr) return;
+    const double rest = best_worth_ - best_->adds;
+    best_->adds += rest;
+    into_.score += rest;
+    if (best_->clue.told) tell(best_->clue);
+    best_ = nullptr;
+  }
+
+ private:
+  void tell(const clues::Clue& clue) {
+    constexpr std::size_t kReasonsMax = 6;
+    if (into_.why.size() < kReasonsMax) into_.why.push_back(clues::sentence(clue.kind, clue.facts));
+  }
+
+  Suspicion& into_;
+  const clues::Scale& scale_;
+  std::array<double, clues::kClueKinds> added_ = {};
+  WeighedClue* best_ = nullptr;
+  double best_worth_ = 0;
+};
+
 }  // namespace
+
+Suspects weigh(const job::JobView& view, std::size_t outsiders, std::vector<clues::Clue> clues,
+               const clues::Scale& scale) {
+  Suspects suspects;
+  suspects.ranks.resize(view.ranks.size());
+  suspects.nodes.resize(view.nodes.size());
+  suspects.outsiders.resize(outsiders);
+  suspects.clues.reserve(clues.size());
+  for (clues::Clue& clue : clues) suspects.clues.push_back({std::move(clue), 0});
+  std::vector<Sum> ranks, others;
+  for (Suspicion& rank : suspects.ranks) ranks.emplace_back(rank, scale);
+  for (Suspicion& outsider : suspects.outsiders) others.emplace_back(outsider, scale);
+  for (WeighedClue& one : suspects.clues) {
+    if (one.clue.whose == clues::Whose::rank) ranks[one.clue.index].add(one);
+    if (one.clue.whose == clues::Whose::outsider) others[one.clue.index].add(one);
+  }
+  for (Sum& rank : ranks) rank.settle();
+  for (Sum& outsider : others) outsider.settle();
+  for (WeighedClue& one : suspects.clues) {
+    if (one.clue.whose != clues::Whose::node) continue;
+    const auto& own = view.nodes[one.clue.index].ranks;
+    const auto most = std::ranges::max_element(
+        own, {}, [&](std::uint32_t rank) { return suspects.ranks[rank].score; });
+    if (most != own.end()) ranks[*most].add(one);
+  }
+  return suspects;
+}
 
 Suspects order_suspects(const job::JobView& view, const std::vector<detect::Outsider>& outsiders,
                         Suspects suspects) {

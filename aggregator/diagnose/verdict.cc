@@ -444,10 +444,6 @@ bool has_stopped(const Findings& findings) {
          findings.silence.stalled_for >= std::max(kPauseMin, pause);
 }
 
-bool has_suspects(State state) {
-  return state != State::healthy && state != State::finished;
-}
-
 Verdict decide(const VerdictInput& input) {
   const Findings& findings = input.findings;
   const VerdictRow& row = row_of(facts_of(input));

@@ -8,7 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "aggregator/diagnose/findings.h"
+#include "aggregator/diagnose/findings/findings.h"
+#include "aggregator/diagnose/findings/states.h"
 #include "aggregator/diagnose/report.h"
 
 namespace l4::diagnose {
@@ -22,9 +23,6 @@ struct VerdictInput {
 
 /// The job is over or stands still, and nothing says that it has done what it was to do.
 bool has_stopped(const Findings& findings);
-
-/// The state is one of a failure, or of a job that has become slow.
-bool has_suspects(State state);
 
 Verdict decide(const VerdictInput& input);
 

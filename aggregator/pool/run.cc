@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "aggregator/diagnose/pool.h"
+#include "aggregator/diagnose/findings/pool.h"
 #include "aggregator/job/job_state.h"
 #include "common/wire/process_fact.h"
 

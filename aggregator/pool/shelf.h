@@ -18,7 +18,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "aggregator/diagnose/pool.h"
+#include "aggregator/diagnose/findings/pool.h"
 #include "aggregator/job/unify.h"
 #include "aggregator/pool/run.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "aggregator/diagnose/pool.h"
+#include "aggregator/diagnose/findings/pool.h"
 #include "common/base/time.h"
 
 namespace l4::job {

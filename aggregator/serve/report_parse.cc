@@ -32,7 +32,11 @@ constexpr diagnose::Why kLast<diagnose::Why> = diagnose::Why::stall;
 template <>
 constexpr diagnose::Process kLast<diagnose::Process> = diagnose::Process::stopped;
 template <>
-constexpr diagnose::FactKind kLast<diagnose::FactKind> = diagnose::FactKind::peer;
+constexpr diagnose::clues::FactKind kLast<diagnose::clues::FactKind> =
+    diagnose::clues::FactKind::score;
+template <>
+constexpr diagnose::clues::ClueKind kLast<diagnose::clues::ClueKind> =
+    diagnose::clues::ClueKind::as_published;
 template <>
 constexpr diagnose::Reply kLast<diagnose::Reply> = diagnose::Reply::refused;
 template <>

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "aggregator/diagnose/live.h"
+#include "aggregator/diagnose/findings/live.h"
 #include "aggregator/diagnose/report.h"
 #include "aggregator/watch/process_board.h"
 #include "aggregator/watch/progress.h"

@@ -199,6 +199,27 @@ std::int64_t ConfigTable::integer_within(std::string_view key, std::int64_t fall
   return fallback;
 }
 
+double ConfigTable::number(std::string_view key, double from, double to) {
+  if (!has(key)) refuse(key, "missing");
+  return number_or(key, from, from, to);
+}
+
+double ConfigTable::number_or(std::string_view key, double fallback, double from, double to) {
+  const toml::node* node = node_->ask(key);
+  double value = fallback;
+  if (node != nullptr) {
+    const auto given = node->value<double>();
+    if (!given || !node->is_number())
+      refuse(key, "must be a number");
+    else if (*given >= from && *given <= to)
+      value = *given;
+    else
+      refuse(key, fmt::format("must be from {} to {}", from, to));
+  }
+  note_taken(key, fmt::format("{}", value));
+  return value;
+}
+
 std::size_t ConfigTable::choice(std::string_view key, const std::vector<std::string_view>& words) {
   const std::string word = text(key);
   const auto found = std::ranges::find(words, word);

@@ -44,6 +44,10 @@ class ConfigTable {
   std::int64_t integer_within(std::string_view key, std::int64_t fallback, std::int64_t from,
                               std::int64_t to);
 
+  /// A number in [from, to], whole or not: required, or with a fallback.
+  double number(std::string_view key, double from, double to);
+  double number_or(std::string_view key, double fallback, double from, double to);
+
   /// A required word out of a closed list: its index (0 if refused).
   std::size_t choice(std::string_view key, const std::vector<std::string_view>& words);
 

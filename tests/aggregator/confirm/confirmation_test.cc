@@ -7,6 +7,8 @@
 #include <string>
 
 #include "aggregator/confirm/told_event.h"
+#include "aggregator/diagnose/clues/sentence.h"
+#include "common/wire/process_fact.h"
 
 namespace l4::confirm {
 namespace {
@@ -68,18 +70,27 @@ std::string refusal(const ConfirmRequest& request, const Report& report = usual(
   return done ? "" : done.error().message;
 }
 
+const TimeMs kLater = from_civil(2026, 11, 21, 11, 30, 0, 250);
+
+/// The process of a rank is gone by a signal since `since`.
+diagnose::Clue gone(const std::string& node, Rank rank, TimeMs since, int number) {
+  const diagnose::clues::Facts facts{
+      {diagnose::clues::FactKind::since, since},
+      {diagnose::clues::FactKind::exit, wire::text(wire::Exit{wire::Exit::Kind::signal, number})},
+      {diagnose::clues::FactKind::signal, static_cast<double>(number)}};
+  const auto kind = diagnose::clues::ClueKind::process_gone;
+  diagnose::Clue clue{kind, node, rank, 4, {}, diagnose::clues::sentence(kind, facts)};
+  for (const auto& fact : facts) clue.facts.push_back({fact.kind, diagnose::clues::text(fact)});
+  return clue;
+}
+
 /// Rank 5 of node-02 was killed; `events` may hold a launcher's line about that.
 Report struck_report(std::vector<IndicatingEvent> events) {
   Report report;
   report.job.id = "job-a";
   report.nodes = {{"node-02", 4, .9, {Rank{5}}, {}, {}, {}}};
-  report.ranks = {{Rank{5},
-                   RankSource::env,
-                   "node-02",
-                   4,
-                   {},
-                   diagnose::Process::gone,
-                   {"its process is gone since 2026-11-20T10:00:00.000Z: signal 9 (SIGKILL)"}}};
+  report.ranks = {{Rank{5}, RankSource::env, "node-02", 4, {}, diagnose::Process::gone, {}}};
+  report.clues = {gone("node-02", Rank{5}, from_civil(2026, 11, 20, 10, 0, 0, 0), 9)};
   report.events = std::move(events);
   return report;
 }
@@ -115,11 +126,11 @@ TEST_CASE("confirmation: where no line tells it, how the process was ended does"
   Report next = struck_report({peer_lost()});
   next.ranks[0].node = "node-07";
   next.ranks[0].rank = Rank{13};
-  next.ranks[0].why = {"its process is gone since 2026-11-21T11:30:00.250Z: signal 9 (SIGKILL)"};
+  next.clues = {gone("node-07", Rank{13}, kLater, 9)};
   CHECK(told(known, next) == done->fault.id);
-  next.ranks[0].why = {"its process is gone since 2026-11-21T11:30:00.250Z: signal 11 (SIGSEGV)"};
+  next.clues = {gone("node-07", Rank{13}, kLater, 11)};
   CHECK(told(known, next) == "segmentation_fault");
-  next.ranks[0].why = {"its process is gone since 2026-11-21T11:30:00.250Z: signal 15 (SIGTERM)"};
+  next.clues = {gone("node-07", Rank{13}, kLater, 15)};
   CHECK(told(known, next).empty());
   CHECK(refusal(asked(), next).find("tells what happened by itself") != std::string::npos);
 }

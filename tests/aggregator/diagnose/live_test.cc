@@ -1,5 +1,5 @@
 // Facts of a live watch beside the state, in the verdict and among the suspects.
-#include "aggregator/diagnose/live.h"
+#include "aggregator/diagnose/findings/live.h"
 
 #include <doctest/doctest.h>
 

@@ -69,12 +69,13 @@ Report full_report() {
                      71,
                      "lm loss is NaN from iteration 130 on"}};
   report.advice = "Replace n1.";
-  report.clues = {{"exit",
-                   "n1",
-                   Rank{8},
-                   0.5,
-                   {{diagnose::FactKind::exit, "1"}, {diagnose::FactKind::peer, "rank 9"}},
-                   "rank 8 left first"}};
+  report.clues = {
+      {diagnose::clues::ClueKind::process_gone,
+       "n1",
+       Rank{8},
+       0.5,
+       {{diagnose::clues::FactKind::exit, "code 1"}, {diagnose::clues::FactKind::peer, "rank 9"}},
+       "rank 8 left first"}};
   report.evidence = {{"files", {}, diagnose::Reply::answered, 18, ""},
                      {"files", "n2", diagnose::Reply::refused, 1, "permission denied"}};
   report.read.files = 18;

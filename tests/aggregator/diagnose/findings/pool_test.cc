@@ -1,5 +1,5 @@
 // Events of healthy runs, kept for comparison.
-#include "aggregator/diagnose/pool.h"
+#include "aggregator/diagnose/findings/pool.h"
 
 #include <doctest/doctest.h>
 

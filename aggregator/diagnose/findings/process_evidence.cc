@@ -1,12 +1,10 @@
-#include "aggregator/diagnose/process_evidence.h"
-
-#include <fmt/format.h>
+#include "aggregator/diagnose/findings/process_evidence.h"
 
 #include <algorithm>
 #include <csignal>
 
 #include "aggregator/detect/stage/stages.h"
-#include "aggregator/diagnose/exit_evidence.h"
+#include "aggregator/diagnose/findings/exits.h"
 #include "aggregator/job/job_state.h"
 #include "aggregator/job/view.h"
 #include "common/base/earliest.h"
@@ -89,45 +87,6 @@ ProcessEvidence weigh_processes(const job::JobView& view, const detect::stage::S
   found.all_left_well = found.known && all_well;
   found.launcher_left = view.state != nullptr && any_launcher_left(*view.state);
   return found;
-}
-
-std::vector<ProcessSuspect> suspect_processes(const job::JobView& view,
-                                              const ProcessEvidence& evidence) {
-  constexpr Millis kTie{1000};
-  constexpr double kToldTo = 0.05, kWaiting = 0.4;
-  constexpr double kAnswers = 0.5;  // weight of an own exit right after another process was struck
-  const std::optional<TimeMs>& struck = evidence.first_struck;
-  const auto stopped = std::ranges::count(evidence.ranks, Fate::stopped);
-  const auto waiting = std::ranges::count(evidence.ranks, Fate::waiting);
-  const auto all = static_cast<std::ptrdiff_t>(view.training_ranks());
-  // A fate that most ranks share singles no rank out.
-  const auto few = [&](std::ptrdiff_t count) { return count * 2 <= std::max(all, count + 1); };
-  std::vector<ProcessSuspect> suspects;
-  for (std::uint32_t rank = 0; rank < evidence.ranks.size(); ++rank) {
-    if (view.ranks[rank].launcher || view.ranks[rank].process == nullptr) continue;
-    const wire::ProcessFact& process = *view.ranks[rank].process;
-    const std::string since = to_rfc3339(process.since);
-    if (evidence.ranks[rank] == Fate::stopped) {
-      const bool traced = process.state == ProcessState::traced;
-      suspects.push_back({rank, few(stopped) ? kProcessWeight : 0,
-                          fmt::format("its process is stopped{} since {}",
-                                      traced ? " by a debugger" : "", since)});
-    } else if (evidence.ranks[rank] == Fate::waiting && few(waiting)) {
-      suspects.push_back({rank, kWaiting * kProcessWeight,
-                          "its process waits for a device or a file system since " + since});
-    } else if (evidence.ranks[rank] == Fate::left_badly) {
-      const bool told = process.exit.kind == Exit::Kind::signal && process.exit.value == SIGTERM;
-      const bool first = stopped == 0 && !told && process.since - *evidence.first_left <= kTie;
-      const bool answers = struck && *struck < process.since && !is_struck(process.exit) &&
-                           process.exit.kind != Exit::Kind::unseen;
-      suspects.push_back({rank,
-                          kProcessWeight * (!first    ? kToldTo
-                                            : answers ? kAnswers
-                                                      : 1.0),
-                          exit_sentence(process.since, process.exit)});
-    }
-  }
-  return suspects;
 }
 
 void forget_processes(job::JobView& view, const std::vector<LostAgent>& lost) {

@@ -21,8 +21,8 @@
 #include "aggregator/detect/temporal/iteration_sequences.h"
 #include "aggregator/detect/temporal/temporal.h"
 #include "aggregator/detect/temporal/turns.h"
-#include "aggregator/diagnose/hints.h"
-#include "aggregator/diagnose/process_evidence.h"
+#include "aggregator/diagnose/findings/hints.h"
+#include "aggregator/diagnose/findings/process_evidence.h"
 
 namespace l4::job {
 struct JobClock;

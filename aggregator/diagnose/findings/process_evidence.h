@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "aggregator/diagnose/live.h"
+#include "aggregator/diagnose/findings/live.h"
 #include "common/base/time.h"
 
 namespace l4::detect::stage {
@@ -44,19 +44,6 @@ struct ProcessEvidence {
 };
 
 ProcessEvidence weigh_processes(const job::JobView& view, const detect::stage::Stages& stages);
-
-/// Weight of a rank whose process shows that the failure began there: more than any line has.
-inline constexpr double kProcessWeight = 4.0;
-
-struct ProcessSuspect {
-  std::uint32_t rank = 0;  ///< index into JobView::ranks
-  double score = 0;
-  std::string why;
-};
-/// A process that is stopped, or exited before the others, shows where the failure began; later
-/// exits were most likely ordered.
-std::vector<ProcessSuspect> suspect_processes(const job::JobView& view,
-                                              const ProcessEvidence& evidence);
 
 /// Marks processes on nodes with a lost agent as unknown, except those that had exited before.
 void forget_processes(job::JobView& view, const std::vector<LostAgent>& lost);

@@ -1,4 +1,4 @@
-#include "aggregator/diagnose/pool.h"
+#include "aggregator/diagnose/findings/pool.h"
 
 #include <algorithm>
 

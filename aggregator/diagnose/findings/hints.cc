@@ -1,11 +1,11 @@
-#include "aggregator/diagnose/hints.h"
+#include "aggregator/diagnose/findings/hints.h"
 
 #include <algorithm>
 #include <optional>
 #include <string_view>
 
 #include "aggregator/detect/evidence/statement.h"
-#include "aggregator/diagnose/pool.h"
+#include "aggregator/diagnose/findings/pool.h"
 #include "aggregator/faults/library.h"
 #include "aggregator/job/view.h"
 #include "common/wire/segment.h"

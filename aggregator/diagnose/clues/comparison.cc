@@ -1,0 +1,58 @@
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "aggregator/diagnose/clues/sources.h"
+#include "aggregator/diagnose/findings/states.h"
+#include "aggregator/job/view.h"
+#include "common/base/ids.h"
+
+namespace l4::diagnose::clues {
+namespace {
+
+/// Ranks of the node that print the event; all of its ranks where none does.
+std::set<std::uint32_t> ranks_on(const job::JobView& view, std::uint32_t node,
+                                 const job::EventView& event) {
+  std::set<std::uint32_t> ranks;
+  for (const job::Occurrence& at : event.at)
+    if (const job::StreamView& stream = view.streams[at.stream]; stream.node == node)
+      ranks.insert(stream.rank);
+  if (ranks.empty()) ranks.insert(view.nodes[node].ranks.begin(), view.nodes[node].ranks.end());
+  return ranks;
+}
+
+}  // namespace
+
+/// Nodes that differed while the job ran: from their own past and from their peers.
+std::vector<Clue> windows(const Scene& scene) {
+  const auto& nodes = scene.findings.differences.nodes;
+  std::vector<Clue> clues;
+  for (const detect::spatial::NodeDifference& node : nodes) {
+    if (!node.alarm && !has_suspects(scene.state)) continue;  // a notice is enough
+    const double strength =
+        rarity(nodes.size(), scene.nodes()) *
+        std::min(1.0, node.explanation / std::log(static_cast<double>(scene.nodes())));
+    const job::EventView& event = scene.view().events[node.events.front().event];
+    for (const std::uint32_t rank : ranks_on(scene.view(), node.node, event)) {
+      Clue clue{ClueKind::differs, Whose::rank, rank, strength};
+      clue.facts = {{FactKind::event, to_string(event.id)}, {FactKind::text, event.text}};
+      clues.push_back(std::move(clue));
+    }
+  }
+  return clues;
+}
+
+std::vector<Clue> forest(const Scene& scene) {
+  std::vector<Clue> clues;
+  if (!scene.findings.spatial || scene.nodes() < 3) return clues;
+  for (const detect::spatial::NodeScore& node : scene.findings.spatial->nodes) {
+    if (node.isolation <= 0) continue;
+    Clue clue{ClueKind::isolated, Whose::node, static_cast<std::uint32_t>(node.node),
+              node.isolation};
+    clue.told = false;
+    clues.push_back(std::move(clue));
+  }
+  return clues;
+}
+
+}  // namespace l4::diagnose::clues

@@ -1,0 +1,66 @@
+#include <algorithm>
+
+#include "aggregator/diagnose/clues/sources.h"
+#include "aggregator/diagnose/clues/strength.h"
+#include "aggregator/job/view.h"
+#include "common/base/ids.h"
+
+namespace l4::diagnose::clues {
+
+using detect::EventHint;
+using detect::FailureEvent;
+using detect::Severity;
+
+double strength_of(const Scene& scene, const FailureEvent& failure) {
+  const Shares& shares = scene.scale.shares;
+  const EventHint& hint = scene.findings.hints.events[failure.event];
+  const Telling telling = telling_of(hint, failure);
+  const Severity severity = telling == Telling::hint && scene.voices.most > telling
+                                ? std::min(failure.severity, Severity::notice)
+                                : failure.severity;
+  const bool specific = hint.known_fault && !hint.general && !hint.is_echo() && !failure.follows;
+  const double known = specific ? shares.known_fault : 1.0;
+  const double beside = scene.voices.fatal ? shares.beside_fatal : 1.0;
+  switch (severity) {
+    case Severity::fatal:
+      return known;
+    case Severity::failure:
+      return known * shares.failure;
+    case Severity::notice:
+      return known * shares.notice * beside;
+    default:
+      return known * shares.quiet * beside;
+  }
+}
+
+/// A launcher, an operator or a driver that blames somebody tells of that one in its other lines,
+/// too: they say as little of itself as an echo does.
+std::vector<Clue> failures(const Scene& scene) {
+  const Findings& findings = scene.findings;
+  const Shares& shares = scene.scale.shares;
+  std::vector<Clue> clues;
+  for (const FailureEvent& failure : findings.failures.events) {
+    const job::EventView& event = scene.view().events[failure.event];
+    const bool echo = scene.voices.is_echo(findings, failure);
+    const bool of_peer = findings.hints.events[failure.event].is_echo();
+    const ClueKind kind = echo ? ClueKind::echo : of_peer ? ClueKind::accuser : ClueKind::cause;
+    const Printers said = printers_of(scene.view(), failure);
+    const double reach =
+        shares.everywhere + (1 - shares.everywhere) * rarity(said.nodes, scene.nodes());
+    const double strength = strength_of(scene, failure) * reach;
+    for (const auto& [rank, first] : said.ranks) {
+      Clue clue{kind, Whose::rank, rank, strength};
+      if (scene.voices.reports[rank]) clue.strength *= shares.reporter;
+      clue.told = !echo && said.nodes * 2 <= scene.nodes();
+      clue.event = failure.event;
+      clue.facts = {{FactKind::event, to_string(event.id)},
+                    {FactKind::text, event.text},
+                    {FactKind::count, double(said.nodes)},
+                    {FactKind::of, double(scene.nodes())}};
+      clues.push_back(std::move(clue));
+    }
+  }
+  return clues;
+}
+
+}  // namespace l4::diagnose::clues

@@ -1,0 +1,73 @@
+#include "aggregator/diagnose/clues/scale.h"
+
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "common/base/check.h"
+#include "common/config/config_table.h"
+#include "shipped_table.h"
+
+namespace l4::diagnose::clues {
+namespace {
+
+constexpr double kMost = 1000;  // no score is near it
+
+ClueRow read_row(ConfigTable table) {
+  ClueRow row;
+  row.weight = table.number("weight", 0, kMost);
+  row.cap = table.number_or("cap", std::numeric_limits<double>::infinity(), 0, kMost);
+  row.further = table.number_or("further", 1, 0, 1);
+  static_cast<void>(table.text("origin"));
+  return row;
+}
+
+Result<Scale> read(ConfigTable root) {
+  Scale scale;
+  ConfigTable kinds = root.table("clue");
+  for (std::size_t kind = 0; kind < kClueKinds; ++kind) {
+    const std::string_view key = name(static_cast<ClueKind>(kind));
+    if (!kinds.has(key))
+      kinds.refuse(key, "missing: each kind of clue needs its weight");
+    else
+      scale.rows[kind] = read_row(kinds.table(key));
+  }
+  const std::array<std::pair<std::string_view, double Shares::*>, 9> shares{{
+      {"failure", &Shares::failure},
+      {"notice", &Shares::notice},
+      {"quiet", &Shares::quiet},
+      {"beside_fatal", &Shares::beside_fatal},
+      {"known_fault", &Shares::known_fault},
+      {"everywhere", &Shares::everywhere},
+      {"reporter", &Shares::reporter},
+      {"unsure_lead", &Shares::unsure_lead},
+      {"answers", &Shares::answers},
+  }};
+  ConfigTable share = root.table("share");
+  for (const auto& [key, value] : shares) scale.shares.*value = share.number(key, 0, 2);
+  if (auto error = root.finish()) return std::unexpected(std::move(*error));
+  return scale;
+}
+
+Scale read_shipped() {
+  auto table = ConfigTable::parse(kShippedTable, "scoring.toml");
+  L4_CHECK(table, "{}", table.error().text());
+  auto scale = read(std::move(*table));
+  L4_CHECK(scale, "{}", scale.error().text());
+  return *scale;
+}
+
+}  // namespace
+
+const Scale& shipped_scale() {
+  static const Scale scale = read_shipped();
+  return scale;
+}
+
+Result<Scale> read_scale(const std::filesystem::path& file) {
+  auto table = ConfigTable::load(file);
+  if (!table) return std::unexpected(table.error());
+  return read(std::move(*table));
+}
+
+}  // namespace l4::diagnose::clues

@@ -1,0 +1,106 @@
+#include "aggregator/diagnose/clues/sentence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace l4::diagnose::clues {
+namespace {
+
+/// Lines are long, and a reason is read at a glance.
+constexpr std::size_t kLineMax = 80, kPartMax = 60;
+
+/// The text of the `place`-th template (from 0), cut.
+std::string line(const Facts& facts, std::size_t most, std::size_t place = 0) {
+  for (const Fact& fact : facts)
+    if (fact.kind == FactKind::text && place-- == 0) return text(fact).substr(0, most);
+  return {};
+}
+
+std::string span(const Facts& facts) {
+  return to_human(Millis{static_cast<std::int64_t>(number_of(facts, FactKind::ms))});
+}
+
+std::string say_odd_iteration(const Facts& facts) {
+  std::string said = fmt::format("temporal: its iteration {} is not what it and its peers print",
+                                 text_of(facts, FactKind::iteration));
+  if (const std::string missing = line(facts, kPartMax); !missing.empty())
+    said += fmt::format("; \"{}\" is missing", missing);
+  return said;
+}
+
+std::string say_silent(const Facts& facts, std::string_view kind) {
+  return fmt::format("stopped without a word while {} of {} {} complained",
+                     text_of(facts, FactKind::count), text_of(facts, FactKind::of), kind);
+}
+
+}  // namespace
+
+std::string sentence(ClueKind kind, const Facts& facts) {
+  using enum FactKind;
+  switch (kind) {
+    case ClueKind::process_stopped:
+      return fmt::format("its process is stopped since {}", text_of(facts, since));
+    case ClueKind::process_traced:
+      return fmt::format("its process is stopped by a debugger since {}", text_of(facts, since));
+    case ClueKind::process_waits:
+      return fmt::format("its process waits for a device or a file system since {}",
+                         text_of(facts, since));
+    case ClueKind::process_gone:
+    case ClueKind::process_followed:
+      return fmt::format("its process is gone since {}: {}", text_of(facts, since),
+                         text_of(facts, exit));
+    case ClueKind::agent_lost:
+      return "its node's agent was lost, and the job has not gone on since";
+    case ClueKind::cause:
+    case ClueKind::accuser:
+    case ClueKind::echo:
+      return fmt::format("says \"{}\" ({} of {} nodes do)", line(facts, kLineMax),
+                         text_of(facts, count), text_of(facts, of));
+    case ClueKind::blamed:
+    case ClueKind::named_by_peers:
+      return fmt::format("{} says of it \"{}\"", text_of(facts, peer), line(facts, kLineMax));
+    case ClueKind::odd_iteration:
+      return say_odd_iteration(facts);
+    case ClueKind::differs:
+      return fmt::format("differs from its past and its peers by \"{}\"", line(facts, kPartMax));
+    case ClueKind::late_start:
+      return fmt::format("began {} after its peers", span(facts));
+    case ClueKind::slow_phase:
+      return fmt::format("its {} takes longer for good", text_of(facts, timer));
+    case ClueKind::held_up:
+      return fmt::format("held an iteration up for {}", span(facts));
+    case ClueKind::turned:
+      return fmt::format("prints \"{}\" before \"{}\" since iteration {}", line(facts, kPartMax),
+                         line(facts, kPartMax, 1), text_of(facts, iteration));
+    case ClueKind::first:
+    case ClueKind::first_to_echo:
+      return "was the first of all to say anything unusual";
+    case ClueKind::silent:
+      return say_silent(facts, "ranks");
+    case ClueKind::silent_launcher:
+      return say_silent(facts, "launchers");
+    case ClueKind::silent_first:
+      return fmt::format("fell silent {} before all others", span(facts));
+    case ClueKind::habit_stopped:
+      return fmt::format("no longer says \"{}\", as {} ranks still do during the stall",
+                         line(facts, kPartMax), text_of(facts, count));
+    case ClueKind::behind:
+      return fmt::format("did not complete iteration {}, which others did",
+                         text_of(facts, iteration));
+    case ClueKind::logs_stopped:
+      return "all of the node's logs stop without a word; the others complain";
+    case ClueKind::dragged:
+      return fmt::format("its own {} grew from {:.1f} to {:.1f} ms", text_of(facts, timer),
+                         number_of(facts, usual_ms), number_of(facts, ms));
+    case ClueKind::isolated:
+      return "stands apart from the other nodes by the lines of the failure";
+    case ClueKind::absent:
+      return "left no log, as if it was never started; its neighbours waited for it";
+    case ClueKind::as_published:
+      return fmt::format("isolation score {:.3f}", number_of(facts, score));
+  }
+  return {};
+}
+
+}  // namespace l4::diagnose::clues
