@@ -46,7 +46,7 @@ TEST_CASE("scale: each kind has a name, a sentence and a place of its own") {
 }
 
 TEST_CASE("scale: what is refused is named with its line") {
-  const test::TempFolder folder;
+  const l4::test::TempFolder folder;
   const auto error_of = [&](const std::string& from, const std::string& to) {
     const auto read = read_scale(
         folder.file("scoring.toml", std::regex_replace(shipped_text(), std::regex(from), to,
