@@ -11,6 +11,7 @@
 #include "aggregator/http/shared_answers.h"
 #include "aggregator/http/tokens.h"
 #include "aggregator/log.h"
+#include "aggregator/page/page.h"
 #include "common/config/config_values.h"
 #include "common/http/client.h"
 #include "common/wire/zmq/allow_list.h"
@@ -102,7 +103,7 @@ std::optional<Service::Refusal> Service::begin(wire::ServerPort& port, Notices n
 std::optional<Service::Refusal> Service::serve_http() {
   auto handler = make_guarded(settings_, *aggregator_);
   if (!handler) return Refusal{handler.error(), true};
-  auto started = http::Server::start(settings_.http, std::move(*handler));
+  auto started = http::Server::start(settings_.http, page::with_page(std::move(*handler)));
   if (!started) return Refusal{started.error(), true};
   server_ = std::move(*started);
   return std::nullopt;

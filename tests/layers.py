@@ -112,8 +112,10 @@ ALLOWED = {
         "aggregator/http", "aggregator/pool", "aggregator/scores", "aggregator/scoring",
         "aggregator/rows", "aggregator/fetch", "aggregator/confirm", "aggregator/past",
         "aggregator/live", "common/metrics"],
+    "aggregator/page": ["common/base", "aggregator/http"],
     "aggregator": COMMON + [
         "aggregator/alert", "aggregator/faults", "aggregator/serve", "aggregator/http",
+        "aggregator/page",
         "aggregator/live", "aggregator/api", "common/http", "common/wire/zmq"],
     "offline": COMMON + ["agent", "agent/discover", "agent/decode", "agent/segment",
                          "aggregator/job", "aggregator/receive", "aggregator/diagnose",

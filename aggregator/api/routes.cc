@@ -13,6 +13,7 @@
 #include "aggregator/api/lines_api.h"
 #include "aggregator/api/pool_api.h"
 #include "aggregator/api/score_api.h"
+#include "aggregator/api/session_api.h"
 #include "aggregator/api/snapshot_api.h"
 #include "aggregator/api/status_api.h"
 #include "aggregator/serve/utf8.h"
@@ -116,6 +117,12 @@ constexpr std::array kRoutes{
              Sharing::single, kNone, at_once<import_pool>},
     RouteRow{"drop_pool_run", "DELETE", "/api/v1/pool/{id}", "drops a run", Access::change,
              Sharing::single, kNone, at_once<drop_pool_run>},
+    RouteRow{"session", "GET", "/api/v1/session", "who asks, and what they may do", Access::read,
+             Sharing::single, kNone, at_once<show_session>},
+    RouteRow{"begin_session", "POST", "/api/v1/session", "signs in: a cookie stands for the token",
+             Access::read, Sharing::single, kNone, at_once<show_session>},
+    RouteRow{"end_session", "DELETE", "/api/v1/session", "signs out", Access::read, Sharing::single,
+             kNone, at_once<show_session>},
     RouteRow{"healthz", "GET", "/healthz", "whether the aggregator does its work", Access::open,
              Sharing::single, kNone, at_once<show_health>},
     RouteRow{"readyz", "GET", "/readyz", "whether it can be asked and sent to", Access::open,

@@ -197,7 +197,8 @@ class HttpConnection final : public Connection,
               std::move(message.body()), peer_, std::string(message[Field::authorization]),
               std::string(message[Field::if_none_match]), std::string(message[Field::content_type]),
               std::string(message["Last-Event-ID"]), std::string(message[Field::host]),
-              std::string(message[Field::origin]), "", asked_.get_token()});
+              std::string(message[Field::origin]), "", asked_.get_token(),
+              std::string(message[Field::accept_encoding]), std::string(message[Field::cookie])});
   }
 
   /// Waits until the handler answers, its time is over, or the client is gone.
@@ -240,6 +241,7 @@ class HttpConnection final : public Connection,
     response_.version(version_);
     response_.result(given.status >= 200 && given.status <= 599 ? given.status : 500u);
     for (const auto& [name, value] : headers_of(given)) response_.set(name, value);
+    for (const auto& [name, value] : given.headers) response_.set(name, value);
     if (!without_body_) response_.body() = std::move(given.body);
     response_.content_length(size);
     response_.keep_alive(keep_alive_);

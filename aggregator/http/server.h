@@ -44,6 +44,8 @@ struct Request {
   /// True once no answer is needed: the client has left (noticed within a second), or was answered
   /// 504.
   std::stop_token left = {};
+  std::string accept_encoding = {}, cookie = {};  ///< headers; empty if they were not sent
+  bool may_change = false;                        ///< from tokens.h: `who` may also change things
 };
 
 struct Response {
@@ -53,6 +55,8 @@ struct Response {
   std::string etag = {};  ///< header; empty: none
   /// With 200: events that are sent instead of a body, until either side ends the stream.
   std::shared_ptr<EventStream> stream = {};
+  /// Further headers; one of the server's own by the same name is replaced.
+  std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
 /// {"error": {"code", "message"}}; `code` is a word, `message` a sentence that may hold any text.

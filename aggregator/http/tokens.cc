@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "aggregator/http/own_host.h"
+#include "aggregator/http/sessions.h"
 #include "aggregator/serve/utf8.h"
 #include "common/base/hash.h"
 #include "common/base/hex.h"
@@ -68,10 +69,9 @@ class TokenFile {
   }
 
   /// The row with the most rights, if there are several.
-  std::optional<TokenRow> row_of(std::string_view token) {
+  std::optional<TokenRow> row_of(std::string_view hash) {
     const MutexLock lock(mutex_);
     reload();
-    const std::string hash = sha256_of(token);
     std::optional<TokenRow> found;
     for (const TokenRow& row : rows_)
       if (same_throughout(row.hash, hash) && (!found || row.role > found->role)) found = row;
@@ -119,29 +119,64 @@ Response refusal(Counters& counters, unsigned status, Refusal code, std::string_
   return error_response(status, kRefusals.at(static_cast<std::size_t>(code)), why);
 }
 
-/// The name of the request's token, or the answer that refuses the request.
-std::expected<std::string, Response> name_of(TokenFile& tokens, const Request& request,
-                                             Access access, Counters& counters) {
+/// The tokens of a site and the sessions that were begun with them.
+struct Keys {
+  TokenFile tokens;
+  Sessions sessions;
+};
+
+/// The row of the request's token, or of the token that its session was begun with; else the answer
+/// that refuses the request.
+std::expected<TokenRow, Response> row_of(Keys& keys, const Request& request, Access access,
+                                         Counters& counters) {
   const auto refused = [&](unsigned status, Refusal code, std::string_view why) {
     return std::unexpected(refusal(counters, status, code, why));
   };
   const std::string_view token = token_in(request.authorization);
-  if (token.empty())
+  const std::string hash = token.empty()
+                               ? keys.sessions.token_of(session_in(request.cookie, request.host))
+                               : sha256_of(token);
+  if (hash.empty())
     return refused(401, Refusal::no_token, "this needs a token: Authorization: Bearer TOKEN");
-  const auto row = tokens.row_of(token);
+  auto row = keys.tokens.row_of(hash);
   if (!row) return refused(401, Refusal::unknown_token, "this token is not known, or no longer");
+  // A browser sends the cookie by itself, so what changes something must name its own page.
+  if (token.empty() && request.method != "GET" &&
+      (request.origin.empty() || !is_same_site(request.origin, request.host)))
+    return refused(403, Refusal::cross_site, "no page of another site may change anything");
   if (access == Access::change && row->role != Role::operate)
     return refused(403, Refusal::not_allowed, "this token may read and change nothing");
-  return row->name;
+  return *std::move(row);
+}
+
+bool is_of_session(const Request& request) {
+  return request.path == kSessionPath && request.method != "GET";
+}
+
+/// The reply to a request that begins or ends a session: the handler's answer with the cookie.
+Reply with_cookie(const std::shared_ptr<Keys>& keys, const Request& request, const TokenRow& row,
+                  const Reply& reply) {
+  return [keys, reply, begins = request.method == "POST", hash = row.hash,
+          session = std::string(session_in(request.cookie, request.host)), host = request.host,
+          origin = request.origin](Response response) {
+    if (response.status == 200) {
+      keys->sessions.end(session);
+      response.headers.emplace_back(
+          "Set-Cookie", cookie_of(begins ? keys->sessions.begin(hash) : "", host, origin));
+    }
+    reply(std::move(response));
+  };
 }
 
 bool is_this_machine(std::string_view peer) {
   return peer.starts_with("127.") || peer.starts_with("[::1]:") || peer.starts_with("[::ffff:127.");
 }
 
-void hand_on(const Handler& handler, const Request& request, std::string who, const Reply& reply) {
+void hand_on(const Handler& handler, const Request& request, std::string who, bool may_change,
+             const Reply& reply) {
   Request known = request;
   known.who = std::move(who);
+  known.may_change = may_change;
   handler(known, reply);
 }
 
@@ -184,14 +219,16 @@ Result<Handler> guarded(const fs::path& file, Handler handler, AccessOf access_o
                         std::shared_ptr<Counters> counters) {
   auto rows = read_tokens(file);
   if (!rows) return std::unexpected(rows.error());
-  const auto tokens = std::make_shared<TokenFile>(file, std::move(*rows), std::move(warn));
-  return [tokens, access_of = std::move(access_of), counters = std::move(counters),
+  const std::shared_ptr<Keys> keys(
+      new Keys{TokenFile(file, std::move(*rows), std::move(warn)), Sessions()});
+  return [keys, access_of = std::move(access_of), counters = std::move(counters),
           handler = std::move(handler)](const Request& request, const Reply& reply) {
     const Access access = access_of(request);
     if (access == Access::open) return handler(request, reply);
-    auto who = name_of(*tokens, request, access, *counters);
-    if (!who) return reply(std::move(who.error()));
-    hand_on(handler, request, std::move(*who), reply);
+    auto row = row_of(*keys, request, access, *counters);
+    if (!row) return reply(std::move(row.error()));
+    hand_on(handler, request, row->name, row->role == Role::operate,
+            is_of_session(request) ? with_cookie(keys, request, *row, reply) : reply);
   };
 }
 
@@ -215,7 +252,7 @@ Handler unguarded(Handler handler, AccessOf access_of, std::vector<std::string> 
     if (request.method != "GET" && !is_this_machine(request.peer))
       return refuse(403, Refusal::not_allowed,
                     "without tokens only who is on the aggregator's machine may change anything");
-    hand_on(handler, request, "local", reply);
+    hand_on(handler, request, "local", is_this_machine(request.peer), reply);
   };
 }
 

@@ -45,6 +45,8 @@ std::string sha256_of(std::string_view text);
 
 /// Calls the handler for requests with the access that `access_of` asks for; Request::who gets the
 /// name of their token. Answers 401 without a token and 403 if the role of the token is not enough.
+/// A POST to kSessionPath (sessions.h) begins a session, whose cookie then stands for the token; a
+/// DELETE ends it. A change by cookie must come from a page of this server (403 otherwise).
 /// Error: the file cannot be read now. `warn` may be called on any thread. `counters` counts the
 /// refusals.
 Result<Handler> guarded(const std::filesystem::path& file, Handler handler, AccessOf access_of,

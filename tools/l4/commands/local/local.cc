@@ -87,7 +87,7 @@ std::string survey_of(const tail::SurveyedSource& source, TimeMs now) {
   return text;
 }
 
-std::string opening_of(const LocalOptions& options, const Site& site,
+std::string opening_of(const LocalOptions& options, const Site& site, const std::string& address,
                        const std::vector<std::string>& sources) {
   std::string ask = "l4 jobs";
   if (!options.state.empty())
@@ -98,6 +98,8 @@ std::string opening_of(const LocalOptions& options, const Site& site,
   if (const auto surveyed = tail::survey_sources(sources, {}))
     for (const tail::SurveyedSource& source : *surveyed) add(survey_of(source, now));
   add(fmt::format("Ask from another terminal: {}, l4 watch JOB, l4 lines JOB", ask));
+  add(fmt::format("In a browser: {}/ with the token in {}", address,
+                  (site.folder() / "token").string()));
   add(fmt::format("Its own log: {}", (site.folder() / "agent.log").string()));
   return text + "Ctrl-C ends it; the next start goes on from there.\n\n";
 }
@@ -155,7 +157,8 @@ int run(const LocalOptions& options) {
   if (!pair) return fail(pair.error(), terminal::kNothingRead);
   if (const auto published = site->publish((*pair)->address()); !published)
     return fail(published.error(), terminal::kNothingRead);
-  if (options.format != "json") std::cout << opening_of(options, *site, *sources);
+  if (options.format != "json")
+    std::cout << opening_of(options, *site, (*pair)->address(), *sources);
   if (const int written = terminal::finish_output(kProgram); written != terminal::kDone)
     return written;
   return run_until_signal(options, signals, *site, **pair);

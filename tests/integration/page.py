@@ -1,0 +1,421 @@
+#!/usr/bin/env python3
+"""The page in a browser: signing in, a job that breaks meanwhile, hostile text, a broken stream.
+
+usage: page.py L4 [--screenshots FOLDER]
+
+Headless Chromium shows the page of a real `l4 local` that follows the sample as it is written
+again, and a job whose name and lines are hostile. Skipped where Chromium, its driver or
+python3-selenium is missing. With --screenshots each view is also kept as a picture, at both widths
+and in both schemes.
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+
+import live
+import local
+import support
+
+HOSTILE_JOB = "<img src=x onerror=window.hacked=1>"
+RIGHT_TO_LEFT = "\u202e"
+HOSTILE = [
+    "<script>window.hacked=1</script>",
+    '"><svg onload=window.hacked=1>',
+    "<img src=x onerror=window.hacked=1>",
+    "javascript:window.hacked=1",
+    "{{constructor.constructor('window.hacked=1')()}}",
+    f"a name turned round: {RIGHT_TO_LEFT}gol.exe",
+    "\x1b]0;title\x07\x1b[2J a terminal sequence",
+]
+LONG_LINE = "x" * 90_000
+WATCH = """
+window.violations = [];
+document.addEventListener("securitypolicyviolation", (event) => {
+  window.violations.push(event.violatedDirective + " " + event.blockedURI);
+});
+"""
+# What a browser shows later than the API is bounded by 2 s where the machine is idle.
+LATER_MAX_S = 10.0 if support.SANITIZED else 4.0
+
+
+def need_browser():
+    """Selenium, or the end of this test; an interpreter of its own may not see Debian's modules."""
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not chromium or not driver:
+        print("page: skipped, because Debian's chromium and chromium-driver are missing")
+        sys.exit(support.SKIPPED)
+    try:
+        import selenium.webdriver
+        return selenium.webdriver, chromium, driver
+    except ImportError:
+        debian = "/usr/bin/python3"
+        if pathlib.Path(sys.executable).resolve() != pathlib.Path(debian).resolve() and \
+                subprocess.run([debian, "-c", "import selenium"], capture_output=True,
+                               check=False).returncode == 0:
+            os.execv(debian, [debian, *sys.argv])
+        print("page: skipped, because python3-selenium is missing")
+        sys.exit(support.SKIPPED)
+
+
+class Browser:
+    """One headless Chromium, which knows what was asked of the network and what went wrong."""
+
+    def __init__(self, webdriver, chromium, driver, folder):
+        options = webdriver.ChromeOptions()
+        options.binary_location = chromium
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                         "--disable-background-networking", "--disable-component-update",
+                         "--no-first-run", "--disable-dev-shm-usage",
+                         f"--user-data-dir={folder / 'chromium'}"):
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        from selenium.webdriver.chrome.service import Service
+        self.driver = webdriver.Chrome(service=Service(driver), options=options)
+        self.driver.set_script_timeout(20)
+        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH})
+        self.requests, self.messages = [], []
+        self.size(1440, 900)
+
+    def size(self, width, height, dark=False):
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
+
+    def run(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def text(self, selector):
+        """The text of all that the selector finds."""
+        return self.run("return [...document.querySelectorAll(arguments[0])]"
+                        ".map((one) => one.textContent)", selector)
+
+    def soon(self, selector, holds=bool, timeout_s=30.0):
+        """Waits until the texts of the selector are so; gives them."""
+        live.wait_for(lambda: holds(self.text(selector)), timeout_s)
+        return self.text(selector)
+
+    def click(self, selector):
+        self.run("document.querySelector(arguments[0]).click()", selector)
+
+    def type(self, selector, text):
+        from selenium.webdriver.common.by import By
+        field = self.driver.find_element(By.CSS_SELECTOR, selector)
+        field.clear()
+        field.send_keys(text)
+
+    def press(self, selector, *keys):
+        from selenium.webdriver.common.by import By
+        self.driver.find_element(By.CSS_SELECTOR, selector).send_keys(*keys)
+
+    def cookies(self):
+        return self.driver.execute_cdp_cmd("Network.getAllCookies", {})["cookies"]
+
+    def collect(self):
+        """What was requested, and what the console says, since the last call."""
+        for row in self.driver.get_log("performance"):
+            message = json.loads(row["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                self.requests.append(message["params"]["request"]["url"])
+        self.messages += self.driver.get_log("browser")
+
+    def close(self):
+        self.driver.quit()
+
+
+def write_hostile(logs):
+    """A job of two nodes that trains and fails, with hostile text wherever text can stand."""
+    for node in ("node-00", "node-01<b>"):
+        log = logs / node / f"{HOSTILE_JOB}__3t3v3xx" / "attempt_0" / "0" / "stdout.log"
+        log.parent.mkdir(parents=True)
+        now = time.time()
+        rows = [f"{stamp(now - 40 + i)} INFO iteration {i}/1000 loss 2.{i:02d} "
+                f"elapsed time per iteration (ms): 1000.0" for i in range(30)]
+        rows += [f"{stamp(now - 9)} INFO {text}" for text in HOSTILE]
+        rows += [f"{stamp(now - 8)} INFO {LONG_LINE}"]
+        if node != "node-00":
+            rows += [f"{stamp(now - 7)} ERROR RuntimeError: CUDA error: {HOSTILE[2]} {HOSTILE[5]}",
+                     f"{stamp(now - 7)} ERROR {HOSTILE[0]} fatal: Segmentation fault (core dumped)"]
+        log.write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+def stamp(at):
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(at)) + f".{int(at % 1 * 1000):03d}"
+
+
+class Test:
+    def __init__(self, expect, browser, base, token, pictures):
+        self.expect, self.browser, self.base, self.token = expect, browser, base, token
+        self.pictures = pictures
+
+    def open(self, path, ready="main h1"):
+        self.browser.driver.get(self.base + path)
+        return self.browser.soon(ready)
+
+    def api(self, path):
+        request = urllib.request.Request(f"{self.base}/api/v1/{path}",
+                                         headers={"Authorization": f"Bearer {self.token}"})
+        with urllib.request.urlopen(request, timeout=20) as got:
+            return json.load(got)
+
+    def sign_in(self):
+        expect, browser = self.expect, self.browser
+        expect.equal(self.open("/"), ["Sign in"], "the page without a token")
+        browser.type("#token", "l4_wrong")
+        browser.click("form button")
+        said = browser.soon("#said", lambda texts: any(texts))
+        expect.that("not known" in said[0], "a wrong token is refused in words", said)
+        browser.type("#token", self.token)
+        browser.click("form button")
+        browser.soon("main h1", lambda texts: texts != ["Sign in"])
+        expect.equal(browser.text("main h1"), ["No job is watched"], "the empty fleet")
+        kept = browser.run("return document.cookie + JSON.stringify(localStorage) +"
+                           " JSON.stringify(sessionStorage) + location.href")
+        expect.that(self.token not in kept and "l4_session" not in kept,
+                    "scripts see neither token nor cookie", kept)
+        cookies = browser.cookies()
+        expect.that(len(cookies) == 1 and cookies[0]["httpOnly"]
+                    and cookies[0]["sameSite"] == "Strict", "the cookie is a closed one", cookies)
+        expect.that(self.open("/") == ["No job is watched"], "a second visit is signed in")
+        sizes = browser.run("return performance.getEntriesByType('resource')"
+                            ".filter((one) => one.name.includes('/assets/'))"
+                            ".map((one) => one.transferSize)")
+        expect.that(sizes and not any(sizes), "a second visit loads no asset again", sizes)
+
+    def watch_it_break(self, logs):
+        """An alert appears without a reload, soon after the API knows of it."""
+        expect, browser = self.expect, self.browser
+        expect.equal(browser.soon(".fresh.live"), ["live"], "the stream is open")
+        browser.run("window.sameDocument = true")
+        known = [None]
+
+        def is_known():
+            rows = self.api("jobs")["jobs"]
+            return any(row["id"] == "job-1005" and row["incident"] for row in rows)
+
+        local.write_again(logs)
+        expect.that(live.wait_for(is_known), "the API knows that the job has crashed")
+        known[0] = time.monotonic()
+        shown = browser.soon(".job.bad strong", lambda texts: "job-1005" in texts)
+        later = time.monotonic() - known[0]
+        expect.that("job-1005" in shown, "the fleet shows the crashed job", shown)
+        expect.that(later <= LATER_MAX_S, f"no later than {LATER_MAX_S} s after the API", later)
+        expect.that(browser.run("return window.sameDocument"), "without a reload")
+        sentence = browser.soon(".job.bad .sentence",
+                                lambda texts: any("SIGKILL" in text for text in texts))
+        expect.that(any("SIGKILL" in text for text in sentence), "with its sentence", sentence)
+        print(f"page: the crash is shown {later:.1f} s after the API knows of it")
+
+    def look_at_job(self):
+        expect, browser = self.expect, self.browser
+        title = self.open("/jobs/job-1005")
+        expect.that("rank 4 (node-02)" in title[0], "the verdict stands first", title)
+        suspects = browser.soon(".suspects strong")
+        expect.equal(suspects[:1], ["node-02"], "the first suspect")
+        expect.that(browser.text(".fault .do"), "what to do is said")
+        colours = []
+        live.wait_for(lambda: colours.append(self.colours_of_map()) or colours[-1] > 4)
+        expect.that(colours[-1] > 4, "the map is painted", colours[-1:])
+        name = browser.run("return document.querySelector('canvas.map').ariaLabel")
+        expect.that("node-02 is suspected most" in (name or ""), "and is told to who sees none",
+                    name)
+        from selenium.webdriver.common.keys import Keys
+        browser.press("canvas.map", Keys.ARROW_LEFT, Keys.ENTER)
+        why = browser.soon(".whybox h3")
+        expect.that(why and why[0].startswith("node-02"), "a cell says why", why)
+        browser.click(".whybox > button")
+        lines = browser.soon(".panel .log code")
+        expect.that(len(lines) > 3, "raw lines are read on the node", browser.text(".panel")[:1])
+        browser.type(".panel input", "exitcode: -9")
+        found = browser.soon(".panel .log code", lambda texts: len(texts) < len(lines))
+        expect.that(found is not None and len(found) < len(lines), "and searched", len(found))
+        browser.press(".panel input", Keys.ESCAPE)
+        live.wait_for(lambda: not browser.text(".panel"))
+        expect.equal(browser.text(".panel"), [], "Escape closes them")
+        browser.press("body", "?")
+        expect.that(browser.soon(".dialog kbd"), "? lists the keys")
+        browser.press("body", Keys.ESCAPE)
+
+    def colours_of_map(self):
+        return self.browser.run("""
+            const canvas = document.querySelector("canvas.map");
+            if (!canvas || !canvas.width) return 0;
+            const context = canvas.getContext("2d");
+            const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+            const found = new Set();
+            for (let i = 0; i < data.length; i += 28)
+              found.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+            return found.size;""")
+
+    def look_at_incident(self):
+        expect, browser = self.expect, self.browser
+        incident = self.api("incidents?job=job-1005")["incidents"][0]["id"]
+        self.open(f"/incidents/{incident}")
+        roles = browser.soon(".story .role")
+        expect.that("root" in roles and "alert" in roles, "the story has cause and alert", roles)
+        browser.click(".story button.quiet")
+        expect.that(browser.soon(".panel .log li.hit code"), "a sentence opens its lines",
+                    browser.text(".panel")[:1])
+        for path, ready in (("/incidents", "td a"), ("/agents", "td b"),
+                            ("/faults?q=sigkill", "td a")):
+            self.open(path)
+            expect.that(browser.soon(ready), f"{path} has rows")
+        self.open("/incidents/none", ".failure")
+        expect.that("there is no incident" in " ".join(browser.text(".failure")),
+                    "an error is said", browser.text(".failure"))
+
+    def look_at_hostile(self, logs):
+        expect, browser = self.expect, self.browser
+        write_hostile(logs)
+
+        def row():
+            return next((one for one in self.api("jobs")["jobs"] if "<" in one["id"]), None)
+
+        if not expect.that(live.wait_for(row), "the hostile job is watched"):
+            return
+        name = row()["id"]
+        quoted = urllib.parse.quote(name, safe="")
+        self.open("/")
+        shown = browser.soon(".job strong", lambda texts: name in texts)
+        expect.that(name in shown, "its name is shown as text", shown)
+        self.open(f"/jobs/{quoted}")
+        expect.equal(browser.text(".crumbs b")[:1], [name], "also on its own page")
+        for query in ({"node": "node-00"}, {"node": "node-01<b>"}):
+            answer = self.api(f"jobs/{quoted}/lines?{urllib.parse.urlencode(query)}")
+            expect.that(answer["lines"], f"lines of {query['node']} can be read", answer["missing"])
+        self.open_lines()
+        text = "\n".join(browser.text(".panel .log code"))
+        expect.that("<script>window.hacked=1</script>" in text, "lines are shown as text",
+                    text[:300])
+        expect.that(RIGHT_TO_LEFT not in text and "‹U+202E›" in text,
+                    "marks that turn text are seen")
+        expect.that("\x1b" not in text, "terminal sequences are signs")
+        self.check_box("hostile lines")
+
+    def open_lines(self):
+        """The raw lines of a node, by the map or the list of suspects."""
+        from selenium.webdriver.common.keys import Keys
+        browser = self.browser
+        browser.soon("canvas.map, .suspects button")
+        if browser.text(".suspects button"):
+            browser.click(".suspects button")
+        else:
+            browser.press("canvas.map", Keys.ARROW_LEFT, Keys.ENTER)
+            browser.soon(".whybox > button")
+            browser.click(".whybox > button")
+        browser.soon(".panel .log code")
+
+    def check_box(self, what):
+        """Nothing ran, and nothing leaves the window, at both widths."""
+        for width in (1440, 390):
+            self.browser.size(width, 844)
+            time.sleep(0.3)
+            wide, hacked, made = self.browser.run(
+                "return [document.documentElement.scrollWidth, window.hacked ?? null,"
+                " document.querySelectorAll('#app script, #app img, #app svg[onload]').length]")
+            self.expect.that(wide <= width, f"{what} fit into {width} pixels", wide)
+            self.expect.equal((hacked, made), (None, 0), f"{what}: scripts that ran, elements made")
+        self.browser.size(1440, 900)
+
+    def check_quiet(self, what):
+        """No violation of the policy, no request elsewhere."""
+        self.browser.collect()
+        foreign = [url for url in self.browser.requests
+                   if not url.startswith((self.base + "/", "data:", "chrome:", "about:"))]
+        self.expect.equal(foreign, [], f"{what}: requests to other hosts")
+        self.expect.that(all(self.token not in url for url in self.browser.requests),
+                         "no address has the token")
+        self.expect.equal(self.browser.run("return window.violations"), [], f"{what}: violations")
+        loud = [row["message"] for row in self.browser.messages
+                if "Content Security Policy" in row["message"] or "Uncaught" in row["message"]
+                or "Warning:" in row["message"]]
+        self.expect.equal(loud, [], f"{what}: the console's complaints")
+
+    def take_pictures(self):
+        """Each view, at both widths, in both schemes."""
+        incident = self.api("incidents?job=job-1005")["incidents"][0]["id"]
+        self.pictures.mkdir(parents=True, exist_ok=True)
+        views = {"fleet": "/", "job": "/jobs/job-1005", "incident": f"/incidents/{incident}",
+                 "incidents": "/incidents", "agents": "/agents", "faults": "/faults?q=gloo"}
+        for name, path in views.items():
+            for width in (1440, 390):
+                for dark in (False, True):
+                    self.browser.size(width, 900, dark)
+                    self.open(path)
+                    time.sleep(1.5)
+                    tall = self.browser.run("return document.documentElement.scrollHeight")
+                    self.browser.size(width, min(max(900, tall), 3000), dark)
+                    time.sleep(0.7)
+                    self.browser.driver.save_screenshot(
+                        str(self.pictures / f"{name}-{width}-{'dark' if dark else 'light'}.png"))
+        self.browser.size(1440, 900)
+
+    def check_broken(self, program):
+        self.open("/")
+        self.browser.soon(".fresh.live")
+        program.end(signal.SIGKILL)
+        said = self.browser.soon(".broken")
+        self.expect.that(said and "old" in said[0], "a broken stream is said, and its age", said)
+        self.expect.that(self.browser.text(".job strong"), "what was shown stays")
+
+    def sign_out(self):
+        self.browser.click(".top .who")
+        self.expect.equal(self.browser.soon("main h1", lambda texts: texts == ["Sign in"]),
+                          ["Sign in"], "signing out asks for a token again")
+        self.expect.equal(self.browser.cookies(), [], "and leaves no cookie")
+
+
+def play(expect, l4, webdriver, folder, pictures):
+    place = local.Place(folder, l4)
+    browser = None
+    try:
+        program = place.start(place.logs)
+        if not expect.that(live.wait_for(place.is_ready), "l4 local starts", program.said()):
+            return
+        state = next(place.state.glob("l4/local/*"))
+        base = (state / "client.toml").read_text().split('"')[1]
+        token = (state / "token").read_text().strip()
+        browser = Browser(*webdriver, folder)
+        test = Test(expect, browser, base, token, pictures)
+        test.sign_in()
+        test.watch_it_break(place.logs)
+        test.look_at_job()
+        test.check_box("the job")
+        test.look_at_incident()
+        if pictures:
+            test.take_pictures()
+        test.look_at_hostile(place.logs)
+        test.check_quiet("all views")
+        test.sign_out()
+        browser.type("#token", token)
+        browser.click("form button")
+        browser.soon(".job strong")
+        test.check_broken(program)
+    finally:
+        if browser:
+            browser.close()
+        place.end()
+
+
+def main():
+    webdriver = need_browser()
+    pictures = None
+    if len(sys.argv) == 4 and sys.argv[2] == "--screenshots":
+        pictures = pathlib.Path(sys.argv[3])
+        del sys.argv[2:]
+    l4, expect = support.start(sys.argv, "page")
+    with tempfile.TemporaryDirectory(prefix="l4-page-") as name:
+        play(expect, l4, webdriver, pathlib.Path(name), pictures)
+    return expect.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,23 @@
+// The parts of Debian's d3-scale and d3-shape that the page uses; no package has their types.
+declare module "d3-scale" {
+  interface Linear<Value> {
+    (value: number): Value;
+    domain(values: readonly number[]): this;
+    range(values: readonly Value[]): this;
+    clamp(on: boolean): this;
+    ticks(count: number): number[];
+  }
+  interface TimeScale {
+    (value: Date): number;
+    domain(values: readonly Date[]): this;
+    ticks(count: number): Date[];
+  }
+  export function scaleLinear<Value = number>(): Linear<Value>;
+  export function scaleUtc(): TimeScale;
+  export function scaleTime(): TimeScale;
+}
+
+declare module "d3-shape" {
+  export function line<Item>(x: (item: Item, index: number) => number, y: (item: Item, index: number) => number):
+    (items: readonly Item[]) => string | null;
+}

@@ -1,0 +1,219 @@
+// All jobs, the sick first: what an alert does not say is seen here at a glance.
+import { useEffect, useMemo, useRef } from "react";
+import type { Incident, Job } from "./api_types";
+import { grouped, millis, sized, toneOf } from "./format";
+import { BEHIND_BATCHES } from "./lists";
+import { serverNow, setServerNow, useAsked } from "./live";
+import { Ago, Empty, Failure, NotYet, Sentence, Since, StateMark, Time, Wild } from "./parts";
+import { Pace, notePace } from "./pace";
+import { setQuery, to } from "./route";
+import type { Route } from "./route";
+import { useSentences } from "./sentences";
+
+const JOBS_MS = 5_000;
+const REST_MS = 15_000;
+
+type Kind = "sick" | "suspect" | "running" | "ended";
+const KINDS: { kind: Kind; word: string }[] = [
+  { kind: "sick", word: "failing" }, { kind: "suspect", word: "suspect" },
+  { kind: "running", word: "running" }, { kind: "ended", word: "ended" },
+];
+
+function kindOf(job: Job): Kind {
+  if (job.incident !== null) return "sick";
+  if (job.suspect) return "suspect";
+  if (job.ended) return "ended";
+  return toneOf(job.state) === "bad" || job.state === "slow" ? "sick"
+    : job.state === "finished" ? "ended" : "running";
+}
+
+const ORDER: Record<Kind, number> = { sick: 0, suspect: 1, running: 2, ended: 3 };
+const WORST: Record<string, number> = { bad: 0, uneasy: 1, good: 2, quiet: 3 };
+
+function bySickness(a: Job, b: Job): number {
+  return ORDER[kindOf(a)] - ORDER[kindOf(b)] ||
+    WORST[toneOf(a.state)]! - WORST[toneOf(b.state)]! ||
+    (millis(b.since) ?? 0) - (millis(a.since) ?? 0) || a.id.localeCompare(b.id);
+}
+
+function coverage(job: Job): string {
+  const expected = job.ranks_expected;
+  if (expected === null || expected <= job.ranks_mapped) return "";
+  return `${grouped(expected - job.ranks_mapped)} of ${grouped(expected)} ranks are not seen`;
+}
+
+function Row(props: { job: Job; sentence: string | null }) {
+  const { job } = props;
+  const gap = coverage(job);
+  return (
+    <li className={`job ${kindOf(job) === "ended" ? "quiet" : toneOf(job.state, job.suspect)}`}>
+      <a className="cover" href={to("jobs", job.id)} aria-label={`job ${job.id}, ${job.state}`} />
+      <div className="what">
+        <StateMark state={job.state} suspect={job.suspect} />
+        <span className="for">{job.since && job.incident !== null &&
+          <>for <Since at={job.since} /></>}</span>
+      </div>
+      <div className="who">
+        <strong><Wild text={job.id} /></strong>
+        {job.attempt > 0 && <span className="note"> attempt {job.attempt}</span>}
+        {job.incident !== null
+          ? <a className="sentence" href={to("incidents", job.incident)}>
+              <Sentence text={props.sentence ?? "An incident is open"} /></a>
+          : job.notice && <span className="sentence note"><Wild text={job.notice} /></span>}
+      </div>
+      <div className="where">
+        <span className="label">iteration</span>
+        <span className="number">{job.iteration === null ? "–" : grouped(job.iteration)}</span>
+        <Pace job={job} />
+      </div>
+      <div className="size">
+        <span className="label">nodes · ranks</span>
+        <span className="number">{grouped(job.nodes)} · {grouped(job.ranks)}</span>
+        {gap && <span className="warn">{gap}</span>}
+      </div>
+      <div className="last">
+        <span className="label">last line</span>
+        <Ago at={job.last_seen} />
+      </div>
+    </li>
+  );
+}
+
+/** Agents and the aggregator itself, in one line each. */
+function Health() {
+  const status = useAsked("status", "status", REST_MS);
+  const agents = useAsked("agents", "agents", REST_MS);
+  const own = status.data;
+  useEffect(() => {
+    const now = millis(own?.now);
+    if (now !== null && Math.abs(now - serverNow()) > 2_000) setServerNow(now);
+  }, [own]);
+  if (!own) return null;
+  const known = agents.data?.agents ?? [];
+  const lost = known.filter((agent) => agent.lost).length;
+  const behind = known.filter((agent) => agent.batches_held >= BEHIND_BATCHES).length;
+  const shedding = known.filter((agent) => agent.shedding !== "nothing").length;
+  const sinks = own.sinks.filter((sink) => sink.trouble !== null);
+  const free = own.disk_free_bytes;
+  return (
+    <dl className="health">
+      <div className={lost > 0 || agents.data?.blind ? "bad" : ""}>
+        <dt>Agents</dt>
+        <dd><a href={to("agents")}>{grouped(own.agents_connected)} connected</a>
+          {lost > 0 && <> · <b>{grouped(lost)} lost</b></>}
+          {behind > 0 && <> · {grouped(behind)} behind</>}
+          {shedding > 0 && <> · {grouped(shedding)} shedding</>}
+          {agents.data?.blind && <> · too many fell silent at once to call any lost</>}</dd>
+      </div>
+      <div className={own.status === "ok" ? "" : "bad"}>
+        <dt>Aggregator</dt>
+        <dd>{own.status === "ok" ? "well" : <b><Wild text={own.reasons.join("; ")} /></b>}
+          {free !== null && <> · {sized(free)} free</>}</dd>
+      </div>
+      <div className={sinks.length > 0 ? "bad" : ""}>
+        <dt>Alerts</dt>
+        <dd>{own.sinks.length === 0 ? "no sink is set up"
+          : sinks.length === 0 ? `${own.sinks.length === 1 ? "1 sink" : `${own.sinks.length} sinks`}, all well`
+          : <b><Wild text={`${sinks[0]!.sink}: ${sinks[0]!.trouble}`} /></b>}</dd>
+      </div>
+    </dl>
+  );
+}
+
+function Filter(props: { route: Route; counts: Record<Kind, number>; all: number }) {
+  const text = props.route.query.get("q") ?? "";
+  const chosen = props.route.query.get("state") ?? "";
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <div className="filter" role="search">
+      <input ref={input} id="search" type="search" value={text} placeholder="Filter by name, state or sentence"
+        aria-label="Filter jobs" onChange={(event) => setQuery({ q: event.target.value })} />
+      <div className="chips" role="group" aria-label="Show">
+        <button type="button" aria-pressed={chosen === ""} onClick={() => setQuery({ state: "" })}>
+          all <b>{props.all}</b></button>
+        {KINDS.map(({ kind, word }) => (
+          <button type="button" key={kind} aria-pressed={chosen === kind}
+            disabled={props.counts[kind] === 0 && chosen !== kind}
+            onClick={() => setQuery({ state: chosen === kind ? "" : kind })}>
+            {word} <b>{props.counts[kind]}</b></button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function headline(jobs: readonly Job[], counts: Record<Kind, number>): string {
+  if (jobs.length === 0) return "No job is watched";
+  const sick = counts.sick;
+  const suspect = counts.suspect;
+  const known = jobs.every((job) => job.state !== "unknown");
+  if (sick + suspect === 0 && !known) return "No job is failing";
+  if (sick + suspect === 0) return jobs.length === 1 ? "The job is well" : `All ${jobs.length} jobs are well`;
+  if (sick === 0) return `${suspect} of ${jobs.length} jobs may be failing`;
+  return jobs.length === 1 ? "The job is failing" : `${sick} of ${jobs.length} jobs ${sick === 1 ? "is" : "are"} failing`;
+}
+
+export function Fleet(props: { route: Route }) {
+  const asked = useAsked("jobs", "jobs", JOBS_MS);
+  const jobs = asked.data?.jobs;
+  const sentences = useSentences(jobs);
+  useEffect(() => {
+    if (jobs) notePace(jobs, asked.at);
+  }, [jobs, asked.at]);
+  const sorted = useMemo(() => [...jobs ?? []].sort(bySickness), [jobs]);
+  if (!jobs) return <NotYet error={asked.error} what="the fleet" again={asked.again} />;
+  const counts: Record<Kind, number> = { sick: 0, suspect: 0, running: 0, ended: 0 };
+  for (const job of jobs) counts[kindOf(job)] += 1;
+  const text = (props.route.query.get("q") ?? "").toLowerCase();
+  const kind = props.route.query.get("state") ?? "";
+  const shown = sorted.filter((job) => (kind === "" || kindOf(job) === kind) &&
+    `${job.id} ${job.state} ${sentences.get(job.id) ?? ""}`.toLowerCase().includes(text));
+  return (
+    <main id="main" className="fleet">
+      <div className="title">
+        <h1>{headline(jobs, counts)}</h1>
+        <Health />
+      </div>
+      {jobs.length > 0 && <Filter route={props.route} counts={counts} all={jobs.length} />}
+      {asked.error && <Failure error={asked.error} what="What is new" />}
+      {jobs.length === 0 && <Empty>
+        <p>No agent has sent a line yet. A job appears here as soon as it writes its first log.</p>
+        <p className="note">On the nodes, <code>l4-agent</code> must run and be connected; <code>l4 check</code> says
+          what is missing.</p></Empty>}
+      {jobs.length > 0 && shown.length === 0 && <Empty>
+        <p>No job matches. <button type="button" className="quiet" onClick={() => setQuery({ q: "", state: "" })}>
+          Show all {jobs.length}</button></p></Empty>}
+      <ul className="jobs">
+        {shown.map((job) => <Row key={job.id} job={job} sentence={sentences.get(job.id) ?? null} />)}
+      </ul>
+    </main>
+  );
+}
+
+export function Incidents() {
+  const asked = useAsked("incidents", "incidents", JOBS_MS);
+  const rows = asked.data?.incidents;
+  if (!rows) return <NotYet error={asked.error} what="the list of incidents" again={asked.again} />;
+  const open = rows.filter((row) => row.status === "open").length;
+  const sorted = [...rows].sort((a: Incident, b: Incident) =>
+    Number(b.status === "open") - Number(a.status === "open"));
+  return (
+    <main id="main">
+      <div className="title"><h1>{open === 0 ? "No incident is open" : `${open} ${open === 1 ? "incident is" : "incidents are"} open`}</h1></div>
+      {rows.length === 0 && <Empty><p>No job has failed yet. An attempt of a job that fails has one
+        incident, which opens seconds after the failure.</p></Empty>}
+      {rows.length > 0 && <div className="scroll"><table>
+        <thead><tr><th>State</th><th>Job</th><th>Opened</th><th>Resolved</th></tr></thead>
+        <tbody>{sorted.map((row) => (
+          <tr key={row.id} className={row.status}>
+            <td><StateMark state={row.state} /></td>
+            <td><a href={to("incidents", row.id)}><Wild text={row.job} /></a>
+              {row.attempt > 0 && <span className="note"> attempt {row.attempt}</span>}</td>
+            <td><Time at={row.opened} /></td>
+            <td>{row.status === "open" ? <b>open</b> : <Time at={row.resolved} />}</td>
+          </tr>))}</tbody>
+      </table></div>}
+    </main>
+  );
+}
+

@@ -1,0 +1,98 @@
+// One job: the verdict, who and what to do, the map, what shows it.
+import { useEffect, useMemo, useState } from "react";
+import { idIn } from "./api";
+import type { Job as JobRow, Node } from "./api_types";
+import { millis } from "./format";
+import { Ago, Failure, Loading, Time, Wild } from "./parts";
+import { useAsked, useNow } from "./live";
+import type { LinesQuery } from "./lines";
+import { LinesPanel } from "./lines";
+import { NodeMap } from "./map";
+import { Events, Fact, KnownFault, Notable, Read, Suspects, Verdict } from "./report";
+import { setQuery, to } from "./route";
+import type { Route } from "./route";
+
+const ROW_MS = 5_000;
+const REPORT_MS = 10_000;
+const NODES_MS = 15_000;
+const PAST_REPORT_MS = 3_600_000; // the past does not change
+const PAST_MAX_MS = 86_400_000;
+const NOW_MS = 2_000; // what is younger counts as now
+
+function Crumbs(props: { id: string; row: JobRow | null }) {
+  const incident = props.row?.incident;
+  return (
+    <nav className="crumbs" aria-label="Where you are">
+      <a href={to("fleet")}>Fleet</a> <span aria-hidden="true">/</span> <b><Wild text={props.id} /></b>
+      {incident && <a className="right" href={to("incidents", incident)}>The incident →</a>}
+    </nav>
+  );
+}
+
+const PAST_DEFAULT_MS = 3_600_000; // how far back one can go where the job does not say when it began
+
+/** Chooses a time of the past; what the aggregator still has of it, it says itself. */
+function Past(props: { at: string; begin: string | null }) {
+  const now = useNow();
+  const begin = Math.max(millis(props.begin) ?? 0, now - PAST_MAX_MS);
+  const from = begin < now ? begin : now - PAST_DEFAULT_MS;
+  const chosen = millis(props.at);
+  const [held, setHeld] = useState(chosen); // null: now
+  useEffect(() => setHeld(chosen), [props.at]);
+  const value = held ?? now;
+  const settle = () => setQuery({ at: held === null ? "" : new Date(held).toISOString() });
+  const move = (to_: number) => setHeld(now - to_ < NOW_MS ? null : to_);
+  return (
+    <div className="past">
+      <label htmlFor="past">{chosen === null ? "The past" : "As it stood"}</label>
+      <input id="past" type="range" min={from} max={now} step={1_000} value={value} onPointerUp={settle} onKeyUp={settle}
+        aria-valuetext={new Date(value).toISOString()} onChange={(event) => move(Number(event.target.value))} />
+      {held !== null ? <Time at={new Date(held).toISOString()} /> : <span className="note">now</span>}
+      {chosen !== null && <button type="button" className="quiet" onClick={() => setQuery({ at: "" })}>Back to now</button>}
+    </div>
+  );
+}
+
+export function Job(props: { route: Route }) {
+  const { id } = props.route;
+  const at = props.route.query.get("at") ?? "";
+  const row = useAsked("job", idIn("jobs/{id}", id), ROW_MS, id);
+  const report = useAsked("snapshot", idIn("jobs/{id}/snapshot", id) +
+    (at ? `?at=${encodeURIComponent(at)}` : ""), at ? PAST_REPORT_MS : REPORT_MS, id);
+  const nodes = useAsked("nodes", idIn("jobs/{id}/nodes", id), NODES_MS, id);
+  const [lines, setLines] = useState<LinesQuery | null>(null);
+  useEffect(() => setLines(null), [id]);
+  useEffect(() => {
+    const state = report.data?.verdict.state;
+    document.title = state ? `${state.split("_").join(" ")} · ${id}` : id;
+  }, [report.data, id]);
+  const byName = useMemo(() => new Map<string, Node>((nodes.data?.nodes ?? []).map((node) => [node.node, node])),
+    [nodes.data]);
+  if (!report.data) {
+    return <main id="main"><Crumbs id={id} row={row.data} />
+      {at && <Past at={at} begin={row.data?.begin ?? null} />}
+      {report.error ? <Failure error={report.error} what="The job" again={report.again} /> : <Loading what="the report" />}
+    </main>;
+  }
+  const shown = report.data;
+  const ask = (query: LinesQuery) => setLines(query);
+  return (
+    <main id="main" className={lines ? "beside" : ""}>
+      <Crumbs id={id} row={row.data} />
+      <Verdict report={shown} suspect={at === "" && row.data?.suspect}>
+        {row.data && <Fact name="Last line"><Ago at={row.data.last_seen} /></Fact>}
+      </Verdict>
+      <Past at={at} begin={row.data?.begin ?? null} />
+      {report.error && <Failure error={report.error} what="What is new" />}
+      <div className="pair">
+        <KnownFault report={shown} />
+        <Suspects report={shown} ask={ask} />
+      </div>
+      <NodeMap job={row.data} id={id} report={shown} nodes={byName} route={props.route} ask={ask} />
+      <Events report={shown} ask={ask} />
+      <Notable report={shown} />
+      <Read report={shown} />
+      {lines && <LinesPanel key={JSON.stringify(lines)} job={id} query={lines} close={() => setLines(null)} />}
+    </main>
+  );
+}

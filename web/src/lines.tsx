@@ -1,0 +1,136 @@
+// Raw lines, read on the nodes when somebody asks for them.
+import { useEffect, useMemo, useRef, useState } from "react";
+import { ApiError, get, idIn } from "./api";
+import type { Line, Lines as Answer } from "./api_types";
+import { counted, harmless } from "./format";
+import { Copy, Empty, Failure, Loading, Time, Wild } from "./parts";
+
+export interface LinesQuery {
+  node?: string;
+  rank?: number;
+  template?: string;
+  around?: string;
+}
+
+const LIMIT = 200;
+const SHOWN_MAX = 2_000;
+
+function pathOf(job: string, query: LinesQuery, context: number): string {
+  const asked = new URLSearchParams({ context: String(context), limit: String(LIMIT) });
+  if (query.template) asked.set("template", query.template);
+  if (query.node) asked.set("node", query.node);
+  if (query.rank !== undefined) asked.set("rank", String(query.rank));
+  if (query.around) asked.set("around", query.around);
+  return `${idIn("jobs/{id}/lines", job)}?${asked}`;
+}
+
+interface Log {
+  key: string;
+  node: string;
+  rank: number | null;
+  file: string;
+  lines: Line[];
+}
+
+function logsOf(lines: readonly Line[]): Log[] {
+  const logs: Log[] = [];
+  for (const line of lines) {
+    const key = `${line.agent}\n${line.node}\n${line.file}`;
+    const last = logs[logs.length - 1];
+    if (last?.key === key) last.lines.push(line);
+    else logs.push({ key, node: line.node, rank: line.rank, file: line.file, lines: [line] });
+  }
+  return logs;
+}
+
+function Rows(props: { log: Log; text: string }) {
+  const { log } = props;
+  return (
+    <section className="log" aria-label={`${harmless(log.node)}, ${harmless(log.file)}`}>
+      <h3><Wild text={log.node} />{log.rank !== null && <span className="note"> rank {log.rank}</span>}
+        <span className="file"><Wild text={log.file} /></span></h3>
+      <ol>
+        {log.lines.map((line, i) => {
+          const before = log.lines[i - 1];
+          const gap = before && before.line !== null && line.line !== null && line.line > before.line + 1;
+          return (
+            <li key={line.offset} className={`${line.hit ? "hit" : ""} ${gap ? "gap" : ""}`}>
+              <span className="no" aria-hidden="true">{line.line ?? "·"}</span>
+              <code><Wild text={line.text} />{line.cut && <i title="the line goes on"> …</i>}</code>
+            </li>
+          );
+        })}
+      </ol>
+    </section>
+  );
+}
+
+function Missing(props: { answer: Answer }) {
+  if (props.answer.complete) return null;
+  return (
+    <ul className="missing">{props.answer.missing.slice(0, 8).map((one, i) => (
+      <li key={i}><Wild text={one.text} /></li>))}</ul>
+  );
+}
+
+function said(query: LinesQuery): string {
+  const who = [query.node, query.rank !== undefined ? `rank ${query.rank}` : ""].filter(Boolean).join(", ");
+  return who ? `Raw lines of ${who}` : "Raw lines of this event";
+}
+
+/** A panel beside the view; Escape closes it and gives the focus back. */
+export function LinesPanel(props: { job: string; query: LinesQuery; close: () => void }) {
+  const [context, setContext] = useState(5);
+  const [text, setText] = useState("");
+  const [answer, setAnswer] = useState<Answer | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [round, setRound] = useState(0);
+  const panel = useRef<HTMLElement>(null);
+  const path = pathOf(props.job, props.query, context);
+  useEffect(() => {
+    const stopper = new AbortController();
+    setAnswer(null);
+    setError(null);
+    get("lines", path, stopper.signal).then(setAnswer, (failed: unknown) => {
+      if (stopper.signal.aborted) return;
+      setError(failed instanceof ApiError ? failed : new ApiError(0, "failed", String(failed)));
+    });
+    return () => stopper.abort();
+  }, [path, round]);
+  useEffect(() => {
+    const before = document.activeElement;
+    panel.current?.focus();
+    return () => { if (before instanceof HTMLElement) before.focus(); };
+  }, []);
+  const shown = useMemo(() => (answer?.lines ?? []).filter((line) =>
+    line.text.toLowerCase().includes(text.toLowerCase())).slice(0, SHOWN_MAX), [answer, text]);
+  return (
+    <aside className="panel" role="dialog" aria-modal="false" aria-label={harmless(said(props.query))} tabIndex={-1}
+      ref={panel} onKeyDown={(event) => { if (event.key === "Escape") props.close(); }}>
+      <header>
+        <h2><Wild text={said(props.query)} /></h2>
+        <button type="button" className="quiet" onClick={props.close} aria-label="Close raw lines">✕</button>
+        {props.query.around && <p className="note">around <Time at={props.query.around} precise /></p>}
+        <div className="tools">
+          <input type="search" value={text} placeholder="Search in these lines" aria-label="Search in these lines"
+            onChange={(event) => setText(event.target.value)} />
+          <label>context <select value={context} onChange={(event) => setContext(Number(event.target.value))}>
+            {[0, 5, 20, 100].map((one) => <option key={one} value={one}>{one}</option>)}</select></label>
+          {answer && shown.length > 0 && <Copy what="lines"
+            text={shown.map((line) => `${line.node} ${line.file}:${line.line ?? ""} ${line.text}`).join("\n")} />}
+        </div>
+      </header>
+      <div className="body">
+        {!answer && !error && <Loading what="lines from the nodes" />}
+        {error && <Failure error={error} what="Lines" again={() => setRound(round + 1)} />}
+        {answer && <Missing answer={answer} />}
+        {answer && answer.lines.length === 0 && <Empty><p>The nodes have no such line (any more).</p></Empty>}
+        {answer && answer.lines.length > 0 && shown.length === 0 &&
+          <Empty><p>None of {counted(answer.lines.length, "line")} holds this text.</p></Empty>}
+        {logsOf(shown).map((log) => <Rows key={log.key} log={log} text={text} />)}
+        {answer && answer.redacted > 0 && <p className="note">Secrets were blotted out in {
+          counted(answer.redacted, "line")}.</p>}
+      </div>
+    </aside>
+  );
+}

@@ -1,0 +1,402 @@
+// The map: nodes over time, coloured by how much they differ, in which the bad one is seen at once.
+import { useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import type { KeyboardEvent, PointerEvent } from "react";
+import { idIn } from "./api";
+import type { Job, Node, Report, Scores } from "./api_types";
+import { counted, grouped, harmless, timeText } from "./format";
+import { serverNow, useAsked } from "./live";
+import type { LinesQuery } from "./lines";
+import { Pictures, coloursOf, drawScene, layoutOf } from "./map_draw";
+import type { Cell, Colours, Layout, Scene, View } from "./map_draw";
+import { busyRange, matrixOf, ordered, scoreOf } from "./map_data";
+import type { MapRow, Matrix, Order } from "./map_data";
+import { Empty, Failure, Loading, Section, ZoneContext } from "./parts";
+import { setQuery } from "./route";
+import type { Route } from "./route";
+import { Why } from "./why";
+
+const SCORES_MS = 10_000;
+const ROWS_MAX = 1_000;
+const ASK_AGAIN_MS = 300; // after the view has come to rest
+const BEYOND = 0.3; // of the axis: how far it goes on behind the last score, to show a silence
+
+type What = Scores["what"];
+const WHATS: { what: What; word: string; says: string }[] = [
+  { what: "nodes", word: "lines", says: "how much the lines of a node differ from its peers and its own past" },
+  { what: "ranks", word: "iterations", says: "how much longer than usual iterations take on the slowest rank of a node" },
+  { what: "phases", word: "phases", says: "how much longer than usual a phase takes on the slowest rank of a node" },
+];
+const ORDERS: { order: Order; word: string }[] = [
+  { order: "suspicion", word: "suspicion" }, { order: "name", word: "name" }, { order: "first", word: "first sign" },
+];
+
+interface Range { from: number; to: number }
+
+/** The whole axis: the scores, and behind them what a silence needs to be seen. */
+function wholeRange(matrix: Matrix, job: Job | null): Range {
+  const end = matrix.begin + matrix.column * matrix.columns;
+  if (matrix.by !== "time" || job === null || job.ended) return { from: matrix.begin, to: end };
+  const most = end + BEYOND * (end - matrix.begin);
+  return { from: matrix.begin, to: Math.max(end, Math.min(serverNow(), most)) };
+}
+
+function useScores(job: string, what: What, range: Range | null, by: string, width: number) {
+  const asked = new URLSearchParams({ what, rows: String(ROWS_MAX), width: String(width) });
+  const text = (at: number) => by === "time" ? new Date(at).toISOString() : String(Math.max(0, Math.floor(at)));
+  if (range) {
+    asked.set("from", text(range.from));
+    asked.set("to", text(range.to));
+  }
+  return useAsked("scores", `${idIn("jobs/{id}/scores", job)}?${asked}`, SCORES_MS, job);
+}
+
+/** Size in CSS pixels of an element that fills its row. */
+function useWidth(): [React.RefObject<HTMLDivElement>, number] {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return undefined;
+    const observer = new ResizeObserver(() => setWidth(Math.floor(element.clientWidth)));
+    observer.observe(element);
+    setWidth(Math.floor(element.clientWidth));
+    return () => observer.disconnect();
+  }, []);
+  return [box, width];
+}
+
+function useScheme(): string {
+  const query = useMemo(() => window.matchMedia("(prefers-color-scheme: dark)"), []);
+  const [scheme, setScheme] = useState(query.matches ? "dark" : "light");
+  useEffect(() => {
+    const change = () => setScheme(query.matches ? "dark" : "light");
+    query.addEventListener("change", change);
+    return () => query.removeEventListener("change", change);
+  }, [query]);
+  return scheme;
+}
+
+function cellAt(scene: Scene, x: number, y: number): Cell | null {
+  const { matrix, layout, view, rows } = scene;
+  if (x < 0 || x > layout.right) return null;
+  const at = view.from + (Math.max(x, layout.left) - layout.left) / (layout.right - layout.left) * (view.to - view.from);
+  const column = Math.max(0, Math.min(Math.floor((at - matrix.begin) / matrix.column), matrix.columns - 1));
+  const pinned = Math.floor((y - layout.pinnedTop) / layout.pinnedRow);
+  if (pinned >= 0 && pinned < matrix.pinned.length) return { row: matrix.pinned[pinned]!, column };
+  if (y < layout.restTop || y >= layout.restTop + layout.restHeight) return null;
+  const row = rows[Math.floor(view.top + (y - layout.restTop) / layout.restHeight * view.rows)];
+  return row ? { row, column } : null;
+}
+
+/** The view, kept within the axis and the rows. */
+function within(view: View, whole: Range, rows: number, column: number): View {
+  const size = Math.min(Math.max(view.to - view.from, column * 4), whole.to - whole.from);
+  const from = Math.max(whole.from, Math.min(view.from, whole.to - size));
+  const seen = Math.min(Math.max(view.rows, Math.min(5, rows)), rows);
+  return { from, to: from + size, rows: seen, top: Math.max(0, Math.min(view.top, rows - seen)) };
+}
+
+export interface MapProps {
+  job: Job | null;
+  id: string;
+  report: Report;
+  nodes: ReadonlyMap<string, Node>;
+  route: Route;
+  ask: (query: LinesQuery) => void;
+}
+
+export function NodeMap(props: MapProps) {
+  const { route } = props;
+  const wanted = route.query.get("map") as What | null;
+  const what: What = wanted ?? (props.report.verdict.state === "slow" ? "phases" : "nodes");
+  const order = (route.query.get("order") ?? "suspicion") as Order;
+  const phase = route.query.get("phase") ?? "";
+  const [box, width] = useWidth();
+  const [range, setRange] = useState<Range | null>(null);
+  const [by, setBy] = useState("time");
+  const asked = useScores(props.id, what, range, by, Math.max(40, Math.min(1_000, Math.floor((width || 800) / 3))));
+  const last = useRef<Scores | null>(null);
+  if (asked.data) last.current = asked.data;
+  const scores = last.current?.what === what ? last.current : null;
+  useEffect(() => setRange(null), [what, props.id]);
+  useEffect(() => { if (scores) setBy(scores.by); }, [scores]);
+  const matrix = useMemo(() => scores && matrixOf(scores, { report: props.report, nodes: props.nodes },
+    phase), [scores, props.report, props.nodes, phase]);
+  const [whole, setWhole] = useState<Range | null>(null);
+  const focused = useRef("");
+  useEffect(() => {
+    if (!matrix || !asked.data || range !== null) return;
+    setWhole(wholeRange(matrix, props.job));
+    if (focused.current === what) return;
+    focused.current = what;
+    setRange(busyRange(matrix, props.report));
+  }, [matrix, range]);
+  const rows = useMemo(() => matrix ? ordered(matrix.rows, order) : [], [matrix, order]);
+  const about = WHATS.find((one) => one.what === what)!;
+  const none = matrix && matrix.columns === 0;
+  return (
+    <Section title="Where and when" id="map" note={about.says}>
+      <div className="map-tools">
+        <div className="chips" role="group" aria-label="What the map shows">
+          {WHATS.map((one) => <button type="button" key={one.what} aria-pressed={one.what === what}
+            onClick={() => setQuery({ map: one.what })}>{one.word}</button>)}
+        </div>
+        {matrix && matrix.phases.length > 1 && <label className="note">phase <select value={matrix.phase ?? ""}
+          onChange={(event) => setQuery({ phase: event.target.value })}>
+          {matrix.phases.map((one) => <option key={one} value={one}>{harmless(one)}</option>)}</select></label>}
+        <div className="chips" role="group" aria-label="Order of rows">
+          <span className="note">order</span>
+          {ORDERS.map((one) => <button type="button" key={one.order} aria-pressed={one.order === order}
+            onClick={() => setQuery({ order: one.order === "suspicion" ? "" : one.order })}>{one.word}</button>)}
+        </div>
+        {range && <button type="button" className="quiet" onClick={() => setRange(null)}>Whole job</button>}
+      </div>
+      <div ref={box} className="map-box">
+        {!matrix && asked.error && <Failure error={asked.error} what="The map" again={asked.again} />}
+        {!matrix && !asked.error && <Loading what="scores" />}
+        {none && <Empty><p>{what === "nodes" ? "There is nothing to compare yet: nodes are compared from the first "
+          + "windows of 10 s on." : what === "ranks" ? "No rank has completed enough iterations to be compared."
+          : "The lines of this job print no timers."}</p></Empty>}
+        {matrix && !none && width > 0 && whole && <Canvas key={what} {...props} matrix={matrix} rows={rows} width={width}
+          whole={whole} range={range} setRange={setRange} />}
+      </div>
+      {matrix && matrix.leftOut > 0 && <p className="note">{what === "nodes"
+        ? `The ${grouped(ROWS_MAX)} nodes that differ most; ${grouped(matrix.leftOut)} calmer ones are left out.`
+        : `Of the ${grouped(ROWS_MAX)} ranks that differ most, the slowest of each node; ${grouped(matrix.leftOut)} calmer ones are left out.`}</p>}
+      {matrix && !none && <Legend />}
+    </Section>
+  );
+}
+
+function Legend() {
+  return (
+    <p className="legend" aria-hidden="true">
+      <span><i className="ramp" />as usual → alarm</span>
+      <span><i className="swatch silent" />silent</span>
+      <span><i className="swatch suspect" />suspected</span>
+      <span><i className="mark root" />root</span>
+      <span><i className="mark direct" />direct</span>
+      <span><i className="mark consequence" />consequence</span>
+      <span className="hint">drag pans · Ctrl+wheel, + and − zoom · arrows choose a cell · Enter says why</span>
+    </p>
+  );
+}
+
+interface CanvasProps extends MapProps {
+  matrix: Matrix;
+  rows: readonly MapRow[];
+  width: number;
+  /** The axis of the whole job. */
+  whole: Range;
+  /** The part of it that the scores are of; null: all. */
+  range: Range | null;
+  setRange: (range: Range | null) => void;
+}
+
+/** What pointers do to the view: one pans, two zoom. */
+interface Grip { x: number; y: number }
+
+function Canvas(props: CanvasProps) {
+  const { matrix, rows, width, report } = props;
+  const zone = useContext(ZoneContext);
+  const scheme = useScheme();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const pictures = useRef(new Pictures());
+  const layout: Layout = useMemo(() => layoutOf(width, matrix), [width, matrix]);
+  const { whole } = props;
+  const asked = useRef<Range | null>(null); // the range that this view has asked for itself
+  const [view, setView] = useState<View>(() => ({ ...(props.range ?? whole), top: 0, rows: rows.length }));
+  const [hover, setHover] = useState<Cell | null>(null);
+  const [chosen, setChosen] = useState<Cell | null>(null);
+  const [why, setWhy] = useState(false);
+  const colours = useRef<{ scheme: string; of: Colours } | null>(null);
+  const grips = useRef(new Map<number, Grip>());
+  const moved = useRef(false);
+
+  // It grows while the job runs, and another range may be chosen outside.
+  useEffect(() => {
+    if (props.range !== null && props.range === asked.current) return;
+    setView((before) => ({ ...before, ...(props.range ?? whole) }));
+  }, [whole, props.range]);
+  useEffect(() => setView((before) => before.rows > rows.length || before.top + before.rows > rows.length
+    || before.rows === 0 ? { ...before, top: 0, rows: rows.length } : before), [rows.length]);
+  useEffect(() => {
+    if (view.from === whole.from && view.to === whole.to) return undefined;
+    if (view.from === props.range?.from && view.to === props.range.to) return undefined;
+    const timer = window.setTimeout(() => {
+      asked.current = { from: view.from, to: view.to };
+      props.setRange(asked.current);
+    }, ASK_AGAIN_MS);
+    return () => window.clearTimeout(timer);
+  }, [view.from, view.to]);
+
+  // Other columns after a zoom: what is chosen stays at its time.
+  const drawn = useRef(matrix);
+  useEffect(() => {
+    const before = drawn.current;
+    drawn.current = matrix;
+    if (before === matrix) return;
+    setHover(null);
+    setChosen((cell) => {
+      const row = cell && [...matrix.pinned, ...matrix.rows].find((one) => one.key === cell.row.key);
+      if (!cell || !row) return null;
+      const at = before.begin + (cell.column + 0.5) * before.column;
+      const column = Math.floor((at - matrix.begin) / matrix.column);
+      return { row, column: Math.max(0, Math.min(column, matrix.columns - 1)) };
+    });
+  }, [matrix]);
+
+  if (canvas.current && colours.current?.scheme !== scheme)
+    colours.current = { scheme, of: coloursOf(canvas.current) };
+  const scene: Scene | null = colours.current && { matrix, rows, view: view.rows ? view : { ...view, rows: Math.max(rows.length, 1) },
+    layout, colours: colours.current.of, report, zone, hover, chosen };
+  useEffect(() => {
+    const element = canvas.current!;
+    if (colours.current?.scheme !== scheme) colours.current = { scheme, of: coloursOf(element) };
+    const frame = window.requestAnimationFrame(() => {
+      const ratio = window.devicePixelRatio || 1;
+      if (element.width !== Math.round(width * ratio) || element.height !== Math.round(layout.height * ratio)) {
+        element.width = Math.round(width * ratio);
+        element.height = Math.round(layout.height * ratio);
+        element.style.height = `${layout.height}px`;
+      }
+      const to = element.getContext("2d")!;
+      to.setTransform(ratio, 0, 0, ratio, 0, 0);
+      const now: View = view.rows ? view : { ...view, rows: Math.max(rows.length, 1) };
+      drawScene(to, { matrix, rows, view: now, layout, colours: colours.current!.of, report, zone, hover, chosen },
+        pictures.current);
+    });
+    return () => window.cancelAnimationFrame(frame);
+  });
+
+  const zoom = useCallback((factor: number, at: number, withRows: boolean, middle: number) => {
+    setView((before) => {
+      const pivot = before.from + (before.to - before.from) * at;
+      const size = (before.to - before.from) * factor;
+      const seen = withRows ? before.rows * factor : before.rows;
+      const row = before.top + before.rows * middle;
+      return within({ from: pivot - size * at, to: pivot + size * (1 - at), rows: seen, top: row - seen * middle },
+        whole, rows.length, matrix.column);
+    });
+  }, [whole, rows.length, matrix.column]);
+  const pan = useCallback((dx: number, dy: number) => {
+    setView((before) => {
+      const across = (before.to - before.from) * dx / (layout.right - layout.left);
+      const down = layout.restHeight > 0 ? before.rows * dy / layout.restHeight : 0;
+      return within({ from: before.from - across, to: before.to - across, rows: before.rows, top: before.top - down },
+        whole, rows.length, matrix.column);
+    });
+  }, [whole, rows.length, matrix.column, layout]);
+
+  // React's own wheel listeners may not keep the page from zooming.
+  useEffect(() => {
+    const element = canvas.current!;
+    const wheel = (event: WheelEvent) => {
+      if (!event.ctrlKey && !event.metaKey && Math.abs(event.deltaX) <= Math.abs(event.deltaY)) return;
+      event.preventDefault();
+      if (!event.ctrlKey && !event.metaKey) return pan(-event.deltaX, 0);
+      const box = element.getBoundingClientRect();
+      const at = (event.clientX - box.left - layout.left) / (layout.right - layout.left);
+      const middle = layout.restHeight > 0 ? (event.clientY - box.top - layout.restTop) / layout.restHeight : 0.5;
+      zoom(Math.exp(Math.max(-60, Math.min(60, event.deltaY)) * 0.006), Math.max(0, Math.min(1, at)), event.shiftKey,
+        Math.max(0, Math.min(1, middle)));
+    };
+    element.addEventListener("wheel", wheel, { passive: false });
+    return () => element.removeEventListener("wheel", wheel);
+  }, [zoom, pan, layout]);
+
+  const where = (event: PointerEvent): Grip => {
+    const box = canvas.current!.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  };
+  const down = (event: PointerEvent) => {
+    canvas.current!.setPointerCapture(event.pointerId);
+    grips.current.set(event.pointerId, where(event));
+    if (grips.current.size === 1) moved.current = false;
+  };
+  const move = (event: PointerEvent) => {
+    const here = where(event);
+    const before = grips.current.get(event.pointerId);
+    if (!before) return setHover(scene && cellAt(scene, here.x, here.y));
+    const other = [...grips.current].find(([id]) => id !== event.pointerId)?.[1];
+    if (other) {
+      const gap = (a: Grip, b: Grip) => Math.max(20, Math.hypot(a.x - b.x, a.y - b.y));
+      const middle = ((here.x + other.x) / 2 - layout.left) / (layout.right - layout.left);
+      zoom(gap(before, other) / gap(here, other), Math.max(0, Math.min(1, middle)), false, 0.5);
+      moved.current = true;
+    } else if (moved.current || Math.hypot(here.x - before.x, here.y - before.y) > 4) {
+      moved.current = true;
+      pan(here.x - before.x, here.y - before.y);
+    } else {
+      return undefined;
+    }
+    grips.current.set(event.pointerId, here);
+    return undefined;
+  };
+  const up = (event: PointerEvent) => {
+    const here = where(event);
+    grips.current.delete(event.pointerId);
+    if (moved.current || !scene) return;
+    const cell = cellAt(scene, here.x, here.y);
+    setChosen(cell);
+    setWhy(cell !== null);
+  };
+
+  const all = useMemo(() => [...matrix.pinned, ...rows], [matrix, rows]);
+  const step = (across: number, downward: number) => {
+    const from = chosen ? all.findIndex((row) => row.key === chosen.row.key) : 0;
+    const row = all[Math.max(0, Math.min(all.length - 1, (from < 0 ? 0 : from) + downward))];
+    if (!row) return;
+    const column = Math.max(0, Math.min(matrix.columns - 1, (chosen?.column ?? matrix.columns - 1) + across));
+    setChosen({ row, column });
+    const at = rows.findIndex((one) => one.key === row.key);
+    if (at >= 0) setView((before) => within({ ...before,
+      top: at < before.top ? at : at >= before.top + before.rows ? at - before.rows + 1 : before.top },
+    whole, rows.length, matrix.column));
+  };
+  const key = (event: KeyboardEvent) => {
+    const moves: Record<string, () => void> = {
+      ArrowLeft: () => event.shiftKey ? pan(80, 0) : step(-1, 0), ArrowRight: () => event.shiftKey ? pan(-80, 0) : step(1, 0),
+      ArrowUp: () => event.shiftKey ? pan(0, 60) : step(0, -1), ArrowDown: () => event.shiftKey ? pan(0, -60) : step(0, 1),
+      "+": () => zoom(0.6, 0.5, false, 0.5), "=": () => zoom(0.6, 0.5, false, 0.5), "-": () => zoom(1 / 0.6, 0.5, false, 0.5),
+      "0": () => { setView({ ...whole, top: 0, rows: rows.length }); props.setRange(null); },
+      Enter: () => setWhy(chosen !== null), Escape: () => { setWhy(false); setChosen(null); },
+    };
+    const found = event.ctrlKey || event.metaKey || event.altKey ? undefined : moves[event.key];
+    if (!found) return;
+    event.preventDefault();
+    event.stopPropagation();
+    found();
+  };
+  const first = matrix.pinned[0];
+  return (
+    <>
+      <canvas ref={canvas} className="map" tabIndex={0} role="application"
+        aria-roledescription="map of nodes over time"
+        aria-label={`${counted(all.length, "row")} over ${matrix.by === "time" ? "time" : "iterations"}.` +
+          (first ? ` ${harmless(first.label)} is suspected most.` : " None is suspected.") +
+          (chosen ? ` Chosen: ${said(chosen, matrix, zone)}` : " Arrow keys choose a cell.")}
+        onPointerDown={down} onPointerMove={move} onPointerUp={up}
+        onPointerCancel={(event) => grips.current.delete(event.pointerId)}
+        onPointerLeave={() => setHover(null)} onKeyDown={key}
+        onDoubleClick={(event) => zoom(0.4, Math.max(0, Math.min(1, (event.nativeEvent.offsetX - layout.left) /
+          (layout.right - layout.left))), false, 0.5)} />
+      <p className="readout" role="status">{hover ?? chosen ? said((hover ?? chosen)!, matrix, zone) : "\u00a0"}</p>
+      {why && chosen && <Why cell={chosen} matrix={matrix} rows={all} report={report} nodes={props.nodes} ask={props.ask}
+        close={() => { setWhy(false); canvas.current?.focus(); }} />}
+    </>
+  );
+}
+
+/** A cell in one line. */
+function said(cell: Cell, matrix: Matrix, zone: "utc" | "local"): string {
+  const at = matrix.begin + cell.column * matrix.column;
+  const when = matrix.by === "time" ? timeText(at, zone, serverNow()) : `iteration ${Math.round(at)}`;
+  const score = scoreOf(matrix, cell.row, cell.column);
+  const silent = cell.row.silentFrom !== null && at > cell.row.silentFrom;
+  const much = silent ? "silent" : score === null ? "not known" : score === 0 ? "as usual"
+    : matrix.what === "nodes" ? `${score.toFixed(1)} nats, an alarm from ${matrix.alarm.toFixed(0)} on`
+    : `${Math.exp(score).toFixed(2)} times as long as usual`;
+  return `${harmless(cell.row.label)} · ${when} · ${much}`;
+}
+

@@ -1,0 +1,449 @@
+// Draws the map: rows over time or iterations, and lanes of the job's course below, on one axis.
+import { scaleLinear, scaleTime, scaleUtc } from "d3-scale";
+import type { Report } from "./api_types";
+import { harmless, millis, span, spoken } from "./format";
+import type { Zone } from "./format";
+import { SILENT, UNKNOWN, onAxis, pictureOf } from "./map_data";
+import type { MapRow, Matrix } from "./map_data";
+
+export interface View {
+  from: number; // on the axis: ms, or iterations
+  to: number;
+  top: number; // first row that is seen
+  rows: number; // how many are
+}
+
+export interface Colours {
+  text: string;
+  soft: string;
+  line: string;
+  back: string;
+  accent: string;
+  silent: string;
+  unknown: string;
+  root: string;
+  direct: string;
+  consequence: string;
+  lane: string;
+  cells: Uint32Array;
+  ramp: string[];
+}
+
+export interface Layout {
+  width: number;
+  height: number;
+  left: number; // of the cells
+  right: number;
+  pinnedTop: number;
+  pinnedRow: number; // height
+  restTop: number;
+  restHeight: number;
+  laneTop: number;
+}
+
+const AXIS = 24;
+const PINNED_ROW = 24;
+const GAP = 8;
+const ROW_MAX = 22;
+const REST_MAX = 380;
+const STAGES = 22;
+const ITERATIONS = 40;
+const EVENTS = 26;
+const LABEL_MIN = 11; // px of a row from which on it is named
+const EVENTS_MAX = 60;
+
+export function layoutOf(width: number, matrix: Matrix): Layout {
+  const left = width < 640 ? 8 : Math.min(280, Math.max(110, 14 + 6.6 * longest(matrix)));
+  const pinnedTop = AXIS;
+  const pinned = matrix.pinned.length * PINNED_ROW;
+  const restTop = pinnedTop + pinned + (pinned > 0 && matrix.rows.length > 0 ? GAP : 0);
+  const restHeight = Math.min(matrix.rows.length * ROW_MAX, REST_MAX);
+  const laneTop = restTop + restHeight + GAP;
+  return { width, height: laneTop + STAGES + ITERATIONS + EVENTS, left, right: width - 12, pinnedTop,
+           pinnedRow: PINNED_ROW, restTop, restHeight, laneTop };
+}
+
+function longest(matrix: Matrix): number {
+  let most = 0;
+  for (const row of matrix.pinned) most = Math.max(most, row.label.length + 1);
+  for (const row of matrix.rows.slice(0, 50)) most = Math.max(most, row.label.length);
+  return most - matrix.prefix.length;
+}
+
+/** Colours of the sheet, for the scheme of now. */
+export function coloursOf(element: Element): Colours {
+  const style = getComputedStyle(element);
+  const of = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const ramp = [0, 1, 2, 3, 4].map((i) => of(`heat-${i}`));
+  return { text: of("text"), soft: of("soft"), line: of("line"), back: of("surface"), accent: of("bad"),
+           silent: of("silent"), unknown: of("unknown"), root: of("bad"), direct: of("uneasy"),
+           consequence: of("soft"), lane: of("lane"), cells: new Uint32Array(256), ramp };
+}
+
+function packed(colour: string): number {
+  const parts = colour.startsWith("#")
+    ? [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16))
+    : (colour.match(/\d+(\.\d+)?/g) ?? ["0", "0", "0"]).slice(0, 3).map(Number);
+  return (255 << 24 | Math.round(parts[2]!) << 16 | Math.round(parts[1]!) << 8 | Math.round(parts[0]!)) >>> 0;
+}
+
+/** The colour of each value, which depends on what an alarm is. */
+export function fillCells(colours: Colours, matrix: Matrix): void {
+  const scale = scaleLinear<string>().domain([0, 0.3, 0.65, 1, 1.6]).range(colours.ramp).clamp(true);
+  for (let value = 0; value < SILENT; value += 1)
+    colours.cells[value] = packed(scale(value * matrix.step / matrix.alarm));
+  colours.cells[SILENT] = packed(colours.silent);
+  colours.cells[UNKNOWN] = packed(colours.unknown);
+}
+
+/** Pictures of the rows, made again only where what they show has changed. */
+export class Pictures {
+  private key: unknown[] = [];
+  private pinned: HTMLCanvasElement | null = null;
+  private rest: HTMLCanvasElement | null = null;
+  private fold = 1;
+
+  draw(to: CanvasRenderingContext2D, matrix: Matrix, rows: readonly MapRow[], view: View, layout: Layout,
+       colours: Colours): void {
+    const fold = Math.max(1, Math.floor(view.rows / Math.max(layout.restHeight, 1)));
+    const key = [matrix, rows, colours, fold];
+    if (key.some((part, i) => part !== this.key[i])) {
+      this.key = key;
+      this.fold = fold;
+      fillCells(colours, matrix);
+      this.pinned = pictureOf(matrix, matrix.pinned, 0, matrix.pinned.length, 1, colours.cells);
+      this.rest = pictureOf(matrix, rows, 0, rows.length, fold, colours.cells);
+    }
+    const x = xOf(view, layout);
+    const left = x(matrix.begin);
+    const width = x(matrix.begin + matrix.column * matrix.columns) - left;
+    to.imageSmoothingEnabled = false;
+    if (matrix.pinned.length > 0)
+      to.drawImage(this.pinned!, left, layout.pinnedTop, width, matrix.pinned.length * layout.pinnedRow);
+    if (rows.length === 0) return;
+    const scale = layout.restHeight / view.rows;
+    to.save();
+    to.beginPath();
+    to.rect(0, layout.restTop, layout.width, layout.restHeight);
+    to.clip();
+    to.drawImage(this.rest!, left, layout.restTop - view.top * scale, width, this.rest!.height * this.fold * scale);
+    to.restore();
+  }
+}
+
+/** Thin lines between rows that are high enough to be told apart. */
+function separators(to: CanvasRenderingContext2D, scene: Scene): void {
+  const { view, layout, rows, colours } = scene;
+  const height = layout.restHeight / view.rows;
+  if (height < 5) return;
+  to.beginPath();
+  for (let i = Math.ceil(view.top); i < Math.min(rows.length, view.top + view.rows); i += 1) {
+    const y = Math.round(layout.restTop + (i - view.top) * height) + 0.5;
+    to.moveTo(layout.left, y);
+    to.lineTo(layout.right, y);
+  }
+  to.strokeStyle = colours.back;
+  to.lineWidth = 1;
+  to.stroke();
+}
+
+/** From the axis to pixels. */
+export function xOf(view: View, layout: Layout): (value: number) => number {
+  const scale = scaleLinear().domain([view.from, view.to]).range([layout.left, layout.right]);
+  return (value) => scale(value);
+}
+
+export interface Scene {
+  matrix: Matrix;
+  rows: readonly MapRow[];
+  view: View;
+  layout: Layout;
+  colours: Colours;
+  report: Report;
+  zone: Zone;
+  /** Row that the pointer is at, and the one that was chosen. */
+  hover: Cell | null;
+  chosen: Cell | null;
+}
+
+export interface Cell {
+  row: MapRow;
+  column: number;
+}
+
+function axis(to: CanvasRenderingContext2D, scene: Scene): void {
+  const { view, layout, colours, matrix } = scene;
+  const many = Math.max(2, Math.floor((layout.right - layout.left) / 110));
+  let ticks: { at: number; text: string }[];
+  if (matrix.by === "time") {
+    const make = scene.zone === "utc" ? scaleUtc : scaleTime;
+    const scale = make().domain([new Date(view.from), new Date(view.to)]);
+    const format = view.to - view.from > 2 * 86_400_000 ? [5, 10] : view.to - view.from > 1_200_000 ? [11, 16] : [11, 19];
+    const shift = (date: Date) => scene.zone === "utc" ? date : new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
+    ticks = scale.ticks(many).map((date) => ({ at: date.getTime(), text: shift(date).toISOString().slice(format[0], format[1]) }));
+  } else {
+    ticks = scaleLinear().domain([view.from, view.to]).ticks(many).filter((tick) => Number.isInteger(tick))
+      .map((tick) => ({ at: tick, text: `${tick}` }));
+  }
+  const x = xOf(view, layout);
+  to.fillStyle = colours.soft;
+  to.textBaseline = "middle";
+  to.textAlign = "left";
+  const bottom = layout.laneTop + STAGES + ITERATIONS + EVENTS;
+  for (const tick of ticks) {
+    const at = Math.round(x(tick.at)) + 0.5;
+    if (at < layout.left || at + 4 + to.measureText(tick.text).width > layout.right + 10) continue;
+    to.fillStyle = colours.line;
+    to.fillRect(at - 0.5, AXIS - 6, 1, 6);
+    to.fillRect(at - 0.5, layout.laneTop, 1, bottom - layout.laneTop);
+    to.fillStyle = colours.soft;
+    to.fillText(tick.text, at + 4, AXIS / 2 - 1);
+  }
+}
+
+function labels(to: CanvasRenderingContext2D, scene: Scene): void {
+  const { matrix, rows, view, layout, colours } = scene;
+  to.textBaseline = "middle";
+  if (layout.left > 60) {
+    to.textAlign = "right";
+    const room = layout.left - 14;
+    const named = (row: MapRow, y: number, bold: boolean) => {
+      to.font = `${bold ? 600 : 400} 12px system-ui, sans-serif`;
+      to.fillStyle = bold ? colours.accent : colours.soft;
+      to.fillText(fitting(to, harmless(row.label.slice(matrix.prefix.length)), room), layout.left - 10, y);
+    };
+    matrix.pinned.forEach((row, i) => named(row, layout.pinnedTop + (i + 0.5) * layout.pinnedRow, true));
+    const height = layout.restHeight / view.rows;
+    const every = Math.max(1, Math.ceil(LABEL_MIN / height));
+    if (every <= 1) {
+      for (let i = Math.floor(view.top); i < Math.min(rows.length, view.top + view.rows); i += 1)
+        named(rows[i]!, layout.restTop + (i + 0.5 - view.top) * height, false);
+    } else {
+      to.font = "400 12px system-ui, sans-serif";
+      to.fillStyle = colours.soft;
+      to.fillText(`${matrix.pinned.length > 0 ? "the other " : ""}${rows.length} rows`, layout.left - 10, layout.restTop + 9);
+    }
+  } else {
+    to.textAlign = "left";
+    to.font = "600 12px system-ui, sans-serif";
+    matrix.pinned.forEach((row, i) => {
+      const text = fitting(to, harmless(row.label.slice(matrix.prefix.length)), layout.width / 2);
+      const y = layout.pinnedTop + (i + 0.5) * layout.pinnedRow;
+      to.fillStyle = colours.back;
+      to.fillRect(layout.left + 3, y - 9, to.measureText(text).width + 8, 18);
+      to.fillStyle = colours.accent;
+      to.fillText(text, layout.left + 7, y);
+    });
+  }
+}
+
+/** The end of a name tells more than its beginning. */
+function fitting(to: CanvasRenderingContext2D, text: string, room: number): string {
+  if (to.measureText(text).width <= room) return text;
+  let from = 1;
+  while (from < text.length && to.measureText(`…${text.slice(from)}`).width > room) from += 1;
+  return `…${text.slice(from)}`;
+}
+
+/** Rows that the report suspects: framed from where on it does. */
+function suspicion(to: CanvasRenderingContext2D, scene: Scene): void {
+  const { matrix, view, layout, colours } = scene;
+  const x = xOf(view, layout);
+  matrix.pinned.forEach((row, i) => {
+    const y = layout.pinnedTop + i * layout.pinnedRow;
+    to.strokeStyle = colours.line;
+    to.lineWidth = 1;
+    to.strokeRect(layout.left + 0.5, y + 1.5, layout.right - layout.left - 1, layout.pinnedRow - 3);
+    if (row.suspectFrom === null) return;
+    const from = Math.max(x(row.suspectFrom), layout.left);
+    if (from > layout.right) return;
+    to.globalAlpha = 0.1 + 0.25 * row.confidence;
+    to.fillStyle = colours.accent;
+    to.fillRect(from, y + 1, layout.right - from, layout.pinnedRow - 2);
+    to.globalAlpha = 1;
+    to.strokeStyle = colours.accent;
+    to.lineWidth = 2;
+    to.strokeRect(from, y + 2, layout.right - from - 1, layout.pinnedRow - 4);
+  });
+}
+
+function sinceLine(to: CanvasRenderingContext2D, scene: Scene): void {
+  const { matrix, view, layout, colours, report } = scene;
+  const { verdict } = report;
+  if (verdict.state === "healthy" || verdict.state === "finished" || verdict.state === "unknown") return;
+  const at = matrix.by === "time" ? onAxis(report, millis(verdict.since)) : verdict.iteration;
+  if (at === null) return;
+  const x = Math.round(xOf(view, layout)(at));
+  if (x < layout.left || x > layout.right) return;
+  to.fillStyle = colours.accent;
+  to.fillRect(x - 1, AXIS - 8, 2, layout.height - AXIS + 8);
+  to.font = "600 12px system-ui, sans-serif";
+  to.textBaseline = "middle";
+  const text = spoken(verdict.state);
+  const width = to.measureText(text).width + 12;
+  const left = Math.min(Math.max(x - width / 2, layout.left), layout.right - width);
+  to.fillRect(left, 2, width, 18);
+  to.fillStyle = colours.back;
+  to.textAlign = "left";
+  to.fillText(text, left + 6, 11);
+}
+
+function laneName(to: CanvasRenderingContext2D, scene: Scene, text: string, y: number): void {
+  if (scene.layout.left <= 60) return;
+  to.font = "400 12px system-ui, sans-serif";
+  to.fillStyle = scene.colours.soft;
+  to.textAlign = "right";
+  to.textBaseline = "middle";
+  to.fillText(text, scene.layout.left - 10, y);
+}
+
+function stages(to: CanvasRenderingContext2D, scene: Scene): void {
+  const { view, layout, colours, report, matrix } = scene;
+  const top = layout.laneTop + 2;
+  laneName(to, scene, "stage", top + 9);
+  if (matrix.by !== "time") return;
+  const x = xOf(view, layout);
+  to.font = "400 11px system-ui, sans-serif";
+  to.textAlign = "left";
+  let free = layout.left;
+  const spans = [...report.stages].sort((a, b) => (millis(a.begin) ?? 0) - (millis(b.begin) ?? 0));
+  spans.forEach((stage, i) => {
+    const begin = millis(stage.begin);
+    const end = millis(stage.end);
+    if (begin === null || end === null || stage.stage === null) return;
+    const from = Math.max(x(begin), layout.left);
+    const until = Math.min(Math.max(x(end), from + 2), layout.right);
+    if (until <= layout.left || from >= layout.right) return;
+    to.fillStyle = colours.lane;
+    to.globalAlpha = i % 2 ? 0.55 : 1;
+    to.fillRect(from, top, until - from, 18);
+    to.globalAlpha = 1;
+    const text = spoken(stage.stage);
+    if (until - from > to.measureText(text).width + 10 && from + 6 >= free) {
+      to.fillStyle = colours.text;
+      to.fillText(text, from + 6, top + 9);
+      free = from + 10 + to.measureText(text).width;
+    }
+  });
+}
+
+/** Iterations that stand out, as high as they were long. */
+function iterations(to: CanvasRenderingContext2D, scene: Scene): void {
+  const { view, layout, colours, report, matrix } = scene;
+  const top = layout.laneTop + STAGES;
+  laneName(to, scene, "odd iterations", top + ITERATIONS / 2);
+  const x = xOf(view, layout);
+  const lengths = report.iterations.map((one) => {
+    const begin = millis(one.begin);
+    const end = millis(one.end);
+    return begin !== null && end !== null && end >= begin ? end - begin : 0;
+  });
+  const most = Math.max(...lengths, 1);
+  to.fillStyle = colours.direct;
+  report.iterations.forEach((one, i) => {
+    const at = matrix.by === "time" ? millis(one.begin) : one.iteration;
+    const until = matrix.by === "time" ? millis(one.end) : one.iteration + 1;
+    if (at === null) return;
+    const left = x(at);
+    if (left > layout.right || left < layout.left) return;
+    const height = Math.max(4, lengths[i]! / most * (ITERATIONS - 10));
+    to.fillRect(left, top + ITERATIONS - 3 - height, Math.max(3, Math.min(x(until ?? at), layout.right) - left - 1), height);
+  });
+  to.font = "400 11px system-ui, sans-serif";
+  to.fillStyle = colours.soft;
+  to.textAlign = "left";
+  if (report.iterations.length === 0) to.fillText("none stands out", layout.left + 4, top + ITERATIONS / 2);
+  else to.fillText(`longest ${span(most)}`, layout.left + 4, top + 8);
+}
+
+const ROLES = ["consequence", "direct", "root"] as const;
+
+/** Events by role: a diamond for a root, a ring for its first effect, a dot for what follows. */
+function events(to: CanvasRenderingContext2D, scene: Scene): void {
+  const { view, layout, colours, report, matrix } = scene;
+  const middle = layout.laneTop + STAGES + ITERATIONS + EVENTS / 2;
+  laneName(to, scene, "events", middle);
+  const x = xOf(view, layout);
+  for (const role of ROLES) {
+    for (const event of report.events.filter((one) => one.role === role).slice(0, EVENTS_MAX)) {
+      const at = matrix.by === "time" ? onAxis(report, millis(event.first.time)) : event.iteration;
+      if (at === null) continue;
+      const left = x(at);
+      if (left < layout.left - 4 || left > layout.right + 4) continue;
+      to.fillStyle = colours[role];
+      to.strokeStyle = colours[role];
+      to.lineWidth = 2;
+      to.beginPath();
+      if (role === "root") {
+        to.moveTo(left, middle - 7);
+        to.lineTo(left + 7, middle);
+        to.lineTo(left, middle + 7);
+        to.lineTo(left - 7, middle);
+        to.closePath();
+        to.fill();
+      } else if (role === "direct") {
+        to.arc(left, middle, 5, 0, 7);
+        to.stroke();
+      } else {
+        to.arc(left, middle, 3, 0, 7);
+        to.fill();
+      }
+    }
+  }
+}
+
+/** Where a row is drawn; null: it is not in view. */
+export function boxOf(scene: Scene, row: MapRow): { top: number; height: number } | null {
+  const { matrix, rows, view, layout } = scene;
+  const pinned = matrix.pinned.findIndex((one) => one.key === row.key);
+  if (pinned >= 0) return { top: layout.pinnedTop + pinned * layout.pinnedRow, height: layout.pinnedRow };
+  const at = rows.findIndex((one) => one.key === row.key);
+  const height = layout.restHeight / view.rows;
+  const top = layout.restTop + (at - view.top) * height;
+  return at < 0 || top + height <= layout.restTop || top >= layout.restTop + layout.restHeight ? null : { top, height };
+}
+
+function frame(to: CanvasRenderingContext2D, scene: Scene, cell: Cell, colour: string): void {
+  const box = boxOf(scene, cell.row);
+  if (!box) return;
+  const x = xOf(scene.view, scene.layout);
+  const left = Math.max(x(scene.matrix.begin + cell.column * scene.matrix.column), scene.layout.left);
+  const right = Math.min(x(scene.matrix.begin + (cell.column + 1) * scene.matrix.column), scene.layout.right);
+  to.strokeStyle = colour;
+  to.lineWidth = 2;
+  const height = Math.max(box.height, 4);
+  to.strokeRect(left - 1, box.top - 1, Math.max(right - left, 4) + 2, height + 2);
+}
+
+export function drawScene(to: CanvasRenderingContext2D, scene: Scene, pictures: Pictures): void {
+  const { layout, colours, matrix, view } = scene;
+  to.clearRect(0, 0, layout.width, layout.height);
+  to.save();
+  to.beginPath();
+  to.rect(layout.left, 0, layout.right - layout.left, layout.height);
+  to.clip();
+  to.fillStyle = colours.unknown;
+  to.fillRect(layout.left, layout.pinnedTop, layout.right - layout.left, matrix.pinned.length * layout.pinnedRow);
+  to.fillRect(layout.left, layout.restTop, layout.right - layout.left, layout.restHeight);
+  // Behind the last window that was compared all is silent from the last line on.
+  const lines = [...matrix.pinned, ...matrix.rows].map((row) => row.silentFrom ?? Infinity);
+  const end = xOf(view, layout)(Math.max(matrix.begin + matrix.column * matrix.columns, ...lines));
+  if (matrix.by === "time" && end < layout.right) {
+    to.fillStyle = colours.silent;
+    to.fillRect(end, layout.pinnedTop, layout.right - end, matrix.pinned.length * layout.pinnedRow);
+    to.fillRect(end, layout.restTop, layout.right - end, layout.restHeight);
+  }
+  pictures.draw(to, matrix, scene.rows, view, layout, colours);
+  separators(to, scene);
+  suspicion(to, scene);
+  to.restore();
+  to.font = "400 12px system-ui, sans-serif";
+  axis(to, scene);
+  stages(to, scene);
+  iterations(to, scene);
+  events(to, scene);
+  labels(to, scene);
+  sinceLine(to, scene);
+  if (scene.hover) frame(to, scene, scene.hover, colours.soft);
+  if (scene.chosen) frame(to, scene, scene.chosen, colours.text);
+}

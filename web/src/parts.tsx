@@ -1,0 +1,127 @@
+// Small parts that all views share: states, times, boxes for what is empty or failed.
+import { createContext, useContext, useState } from "react";
+import type { ReactNode } from "react";
+import type { ApiError } from "./api";
+import { age, harmless, millis, signOf, spoken, timeText, toneOf, wholeTime } from "./format";
+import type { Zone } from "./format";
+import { serverNow, useNow } from "./live";
+
+export const ZoneContext = createContext<Zone>("utc");
+/** What who looks may do; `read` until it is known. */
+export const RoleContext = createContext<"read" | "operate">("read");
+
+/** The state in a word, with its shape and colour. */
+export function StateMark(props: { state: string; suspect?: boolean; large?: boolean }) {
+  const tone = toneOf(props.state, props.suspect);
+  return (
+    <span className={`state ${tone}${props.large ? " large" : ""}`}>
+      <span className="sign" aria-hidden="true">{signOf(props.state)}</span>
+      {spoken(props.state)}
+      {props.suspect && <abbr title="suspected, not yet confirmed">?</abbr>}
+    </span>
+  );
+}
+
+/** Text from elsewhere: names, lines, sentences. It keeps its direction to itself. */
+export function Wild(props: { text: string; className?: string }) {
+  return <bdi className={`wild ${props.className ?? ""}`}>{harmless(props.text)}</bdi>;
+}
+
+const UNBROKEN_MAX = 32; // characters of a name that is not cut at its hyphens
+
+/** A sentence whose names are not cut at their hyphens. */
+export function Sentence(props: { text: string }) {
+  const words = harmless(props.text).split(/(\s+)/);
+  return <bdi className="wild">{words.map((word, i) => word.includes("-") && word.length <= UNBROKEN_MAX
+    ? <span key={i} className="nobr">{word}</span> : word)}</bdi>;
+}
+
+/** A time of the API, in the zone that was chosen; its title says all of it. */
+export function Time(props: { at: string | null | undefined; precise?: boolean }) {
+  const zone = useContext(ZoneContext);
+  const ms = millis(props.at);
+  if (ms === null) return <span className="none">unknown</span>;
+  return (
+    <time dateTime={props.at!} title={wholeTime(ms, zone)}>
+      {timeText(ms, zone, serverNow(), props.precise)}
+    </time>
+  );
+}
+
+/** "12 s ago", counting on. */
+export function Ago(props: { at: string | null | undefined }) {
+  const now = useNow();
+  const zone = useContext(ZoneContext);
+  const ms = millis(props.at);
+  if (ms === null) return <span className="none">never</span>;
+  return <time dateTime={props.at!} title={wholeTime(ms, zone)}>{age(now - ms)} ago</time>;
+}
+
+export function Since(props: { at: string | null | undefined }) {
+  const now = useNow();
+  const ms = millis(props.at);
+  return ms === null ? null : <>{age(now - ms)}</>;
+}
+
+export function Section(props: { title: string; id?: string; note?: ReactNode; children: ReactNode }) {
+  return (
+    <section className="section" id={props.id} aria-label={props.title}>
+      <header>
+        <h2>{props.title}</h2>
+        {props.note && <span className="note">{props.note}</span>}
+      </header>
+      {props.children}
+    </section>
+  );
+}
+
+/** What went wrong, and what to do. */
+export function Failure(props: { error: ApiError; what: string; again?: () => void }) {
+  const { status, message } = props.error;
+  const advice = status === 0
+    ? "Is l4-aggregator running? This page asks again by itself."
+    : status === 401 ? "Sign in with a token."
+    : status === 404 ? "It may have been let go since; the fleet shows what is watched now."
+    : status === 503 || status === 504 ? "The aggregator is busy; this page asks again by itself."
+    : "The log of l4-aggregator says more.";
+  return (
+    <div className="box failure" role="alert">
+      <p><strong>{props.what} cannot be shown:</strong> <Wild text={message} />.</p>
+      <p className="note">{advice}</p>
+      {props.again && <button type="button" onClick={props.again}>Try again</button>}
+    </div>
+  );
+}
+
+export function Loading(props: { what: string }) {
+  return <div className="box loading" role="status">Loading {props.what} …</div>;
+}
+
+/** What stands in place of a view whose data is not there (yet). */
+export function NotYet(props: { error: ApiError | null; what: string; again: () => void }) {
+  return <main id="main">{props.error
+    ? <Failure error={props.error} what={`${props.what[0]!.toUpperCase()}${props.what.slice(1)}`} again={props.again} />
+    : <Loading what={props.what} />}</main>;
+}
+
+export function Empty(props: { children: ReactNode }) {
+  return <div className="box empty">{props.children}</div>;
+}
+
+export function Copy(props: { text: string; what: string }) {
+  const [said, setSaid] = useState("");
+  const copy = () => {
+    const done = () => {
+      setSaid("Copied");
+      window.setTimeout(() => setSaid(""), 1_500);
+    };
+    const failed = () => setSaid("Select the text and copy it");
+    if (navigator.clipboard) navigator.clipboard.writeText(props.text).then(done, failed);
+    else failed();
+  };
+  return (
+    <button type="button" className="quiet" onClick={copy} aria-live="polite">
+      {said || `Copy ${props.what}`}
+    </button>
+  );
+}

@@ -1,0 +1,231 @@
+// A report, in the order of the text report: verdict, suspects, events, fault, course, what was read.
+import { useState } from "react";
+import type { ReactNode } from "react";
+import type { Report, ReportEvent, ReportNode } from "./api_types";
+import { certainty, counted, grouped, harmless, millis, percent, ranksText, scopeText, sized, some, span,
+  spoken, toneOf } from "./format";
+import { Ago, Section, Sentence, StateMark, Time, Wild } from "./parts";
+import { to } from "./route";
+import type { LinesQuery } from "./lines";
+
+const SHARE_MIN = 0.01; // suspects below it are counted, not shown
+const SUSPECTS_MAX = 5;
+
+function isGood(state: string): boolean {
+  return state === "healthy" || state === "finished";
+}
+
+export function Fact(props: { name: string; children: ReactNode }) {
+  return <div><dt>{props.name}</dt><dd>{props.children}</dd></div>;
+}
+
+/** What happened, since when, where; before anything else is read. */
+export function Verdict(props: { report: Report; suspect?: boolean; link?: ReactNode; children?: ReactNode }) {
+  const { verdict, job, advice } = props.report;
+  const good = isGood(verdict.state);
+  const scope = good ? "" : scopeText(verdict.scope);
+  return (
+    <header className={`verdict ${toneOf(verdict.state, props.suspect)}`}>
+      <p className="over">
+        <StateMark state={verdict.state} suspect={props.suspect} large />
+        {verdict.state !== "unknown" &&
+          <span>{certainty(verdict.confidence)} <b>{percent(verdict.confidence)}</b></span>}
+        {scope && <span>{scope}</span>}
+        {props.link}
+      </p>
+      <h1><Sentence text={verdict.summary} /></h1>
+      {advice && <p className="advice"><Wild text={advice} /></p>}
+      <dl className="facts">
+        {verdict.since && <Fact name={good ? "Last progress" : "Since"}>
+          <Time at={verdict.since} precise /> <span className="note"><Ago at={verdict.since} /></span></Fact>}
+        {verdict.stage && <Fact name="Stage">{spoken(verdict.stage)}</Fact>}
+        {verdict.iteration !== null && <Fact name="Iteration">{grouped(verdict.iteration)}</Fact>}
+        <Fact name="Size">{counted(job.nodes, "node")} · {counted(job.ranks, "rank")}</Fact>
+        {(job.attempt > 0 || job.attempts.length > 1) && <Fact name="Attempt">{job.attempt}
+          {job.attempts.length > 1 && <span className="note"> after {job.attempts
+            .filter((one) => one.attempt !== job.attempt).slice(-3)
+            .map((one) => spoken(one.state)).join(", ")}</span>}</Fact>}
+        {props.children}
+      </dl>
+    </header>
+  );
+}
+
+function Suspect(props: { node: ReportNode; report: Report; first: boolean; ask: (query: LinesQuery) => void }) {
+  const { node } = props;
+  const own = props.report.ranks.filter((rank) => rank.node === node.node && rank.rank !== null);
+  const stopped = own.filter((rank) => rank.process === "gone" || rank.process === "stopped");
+  const facts = [ranksText(node.ranks), stopped.length > 0
+    ? `${stopped.length === own.length ? "all" : ranksText(stopped.map((rank) => rank.rank!))} ${stopped[0]!.process}` : ""]
+    .filter(Boolean);
+  return (
+    <li className={props.first ? "first" : ""}>
+      <div className="line">
+        <strong><Wild text={node.node} /></strong>
+        <span>{certainty(node.confidence)} <b>{percent(node.confidence)}</b></span>
+      </div>
+      <meter min={0} max={1} value={node.confidence} aria-label={`confidence that ${harmless(node.node)} is at fault`} />
+      <p className="note">{facts.join(" · ")}{node.first_seen && <>{facts.length > 0 && " · "}first sign <Time
+        at={node.first_seen} precise /></>}</p>
+      {node.why.length > 0 && <ul className="why">
+        {node.why.map((why, i) => <li key={i}><Wild text={why} /></li>)}</ul>}
+      <button type="button" className="quiet"
+        onClick={() => props.ask({ node: node.node, around: node.first_seen ?? props.report.verdict.since ?? "" })}>
+        Raw lines of this node</button>
+    </li>
+  );
+}
+
+export function Suspects(props: { report: Report; ask: (query: LinesQuery) => void }) {
+  const all = props.report.nodes;
+  if (isGood(props.report.verdict.state) && all.every((node) => node.confidence < SHARE_MIN)) return null;
+  const sure = all.filter((node) => node.confidence >= SHARE_MIN).slice(0, SUSPECTS_MAX);
+  const shown = sure.length > 0 ? sure : all.slice(0, 1);
+  const rest = all.length - shown.length;
+  return (
+    <Section title="Who">
+      {shown.length === 0 && <p className="note">The logs do not show a node.</p>}
+      <ol className="suspects">
+        {shown.map((node, i) => (
+          <Suspect key={node.node} node={node} report={props.report} first={i === 0} ask={props.ask} />))}
+      </ol>
+      {rest > 0 && <p className="note">and {counted(rest, "more node")}, at most {
+        percent(all[shown.length]!.confidence)}</p>}
+    </Section>
+  );
+}
+
+export function KnownFault(props: { report: Report }) {
+  const [fault, ...others] = props.report.faults;
+  if (!fault && props.report.events.length === 0) return null;
+  return (
+    <Section title="What to do">
+      {!fault && <p className="note">No known fault matches these events. Once you know the cause, <code>l4 faults
+        confirm</code> teaches it.</p>}
+      {fault && <div className="fault">
+        <p className="do"><Wild text={fault.fix} /></p>
+        <p><b><Wild text={fault.title} /></b> <span className="note">{fault.category} · {
+          certainty(fault.confidence)} {percent(fault.confidence)}</span></p>
+        <p className="cause"><span className="label">Cause</span> <Wild text={fault.cause} /></p>
+        {others.length > 0 && <p className="note">or {others.slice(0, 3).map((one, i) => (
+          <span key={one.id}>{i > 0 && ", "}<Wild text={one.title} /> ({percent(one.confidence)})</span>))}</p>}
+      </div>}
+    </Section>
+  );
+}
+
+/** The constant text of a template, with what varies set apart. */
+export function Template(props: { text: string; plain?: boolean }) {
+  const parts = harmless(props.text).split("<*>");
+  return (
+    <bdi className={props.plain ? "wild said" : "template wild"}>
+      {parts.map((part, i) => <span key={i}>{i > 0 && <i title="varies">⋯</i>}{part}</span>)}
+    </bdi>
+  );
+}
+
+const WHY: Record<string, string> = {
+  new: "not in healthy runs, or seen on few nodes", spatial: "this node differs from its peers",
+  temporal: "this iteration differs from those before", first: "came first",
+  fatal: "tells of an end", accused: "names somebody as the silent one", fault: "is known",
+  stall: "stands where the job stood still",
+};
+
+export function EventRow(props: { event: ReportEvent; job: string; ask: (query: LinesQuery) => void }) {
+  const { event } = props;
+  const values = event.parameters.slice(0, 4);
+  return (
+    <li className={`event ${event.role}`}>
+      <div className="line"><span className={`role ${event.role}`}>{event.role}</span>
+        <Time at={event.first.time} precise />
+        <span className="note">{event.count === 1 ? "once" : `${grouped(event.count)} times`} on {
+          harmless(some(event.nodes, 2))}</span></div>
+      <Template text={event.template} />
+      {event.examples[0] && <pre className="raw"><Wild text={event.examples[0].text} /></pre>}
+      <div className="line tail">
+        {event.why.map((why) => <abbr key={why} title={WHY[why] ?? ""}>{why}</abbr>)}
+        {values.map((value, i) => <span key={i} className="note">{spoken(value.kind)} <Wild text={value.value} /></span>)}
+        <button type="button" className="quiet" onClick={() => props.ask({ template: event.template_id,
+          around: event.first.time ?? "" })}>Raw lines</button>
+      </div>
+    </li>
+  );
+}
+
+export function Events(props: { report: Report; ask: (query: LinesQuery) => void }) {
+  const { events, job } = props.report;
+  const [open, setOpen] = useState(false);
+  const causes = events.filter((event) => event.role !== "consequence");
+  const consequences = events.filter((event) => event.role === "consequence");
+  const nodes = new Set(consequences.flatMap((event) => event.nodes)).size;
+  const times = consequences.reduce((sum, event) => sum + event.count, 0);
+  const shown = open ? consequences : [];
+  if (events.length === 0) {
+    return isGood(props.report.verdict.state) ? null
+      : <Section title="What shows it"><p className="note">No message tells of it; what shows it is silence, pace
+        or an agent that was lost.</p></Section>;
+  }
+  return (
+    <Section title="What shows it">
+      <ul className="events">
+        {causes.map((event) => <EventRow key={event.template_id} event={event} job={job.id} ask={props.ask} />)}
+      </ul>
+      {consequences.length > 0 && <button type="button" className="fold" aria-expanded={open}
+        onClick={() => setOpen(!open)}>{open ? "▾" : "▸"} {counted(consequences.length, "consequence")} on {
+          counted(nodes, "node")}, {counted(times, "time")}</button>}
+      {open && <ul className="events">
+        {shown.map((event) => <EventRow key={event.template_id} event={event} job={job.id} ask={props.ask} />)}
+      </ul>}
+    </Section>
+  );
+}
+
+const NOTABLE_MAX = 4;
+
+export function Notable(props: { report: Report }) {
+  const [open, setOpen] = useState(false);
+  const rows = props.report.notable ?? [];
+  if (rows.length === 0) return null;
+  const shown = open ? rows : rows.slice(0, NOTABLE_MAX);
+  return (
+    <Section title="Notable" note="differs, and harms nothing by itself">
+      <ul className="plain">{shown.map((row, i) => <li key={i}><Wild text={row.text} /></li>)}</ul>
+      {rows.length > NOTABLE_MAX && <button type="button" className="fold" aria-expanded={open}
+        onClick={() => setOpen(!open)}>{open ? "▾ fewer" : `▸ ${rows.length - NOTABLE_MAX} more`}</button>}
+    </Section>
+  );
+}
+
+export function Read(props: { report: Report }) {
+  const { job, stages, warnings, pool } = props.report;
+  const begin = millis(job.begin);
+  const end = millis(job.end);
+  const course = stages.filter((stage) => stage.stage !== null);
+  return (
+    <Section title="What was read">
+      <dl className="facts small">
+        <Fact name="Lines">{grouped(job.lines)} · {sized(job.bytes)}</Fact>
+        <Fact name="Sources">{grouped(job.sources)}</Fact>
+        <Fact name="Complete">{job.completeness >= 0.99995 ? "yes" : `${(job.completeness * 100).toFixed(1)} % of the bytes`}</Fact>
+        {begin !== null && end !== null && end >= begin && <Fact name="Time">
+          <Time at={job.begin} /> to <Time at={job.end} /> <span className="note">{span(end - begin)}</span></Fact>}
+        {pool.used && <Fact name="Filtered">{counted(pool.events_dropped, "event")} known as normal from {
+          counted(pool.jobs, "healthy run")}</Fact>}
+      </dl>
+      {course.length > 1 && <p className="note course">{course.map((stage, i) => {
+        const from = millis(stage.begin);
+        const to_ = millis(stage.end);
+        return <span key={i}>{i > 0 && " → "}{spoken(stage.stage!)}{from !== null && to_ !== null && to_ >= from
+          ? ` ${span(to_ - from)}` : ""}{stage.ranks !== job.ranks && stage.ranks > 0
+          ? ` (${counted(stage.ranks, "rank")})` : ""}</span>;
+      })}</p>}
+      {warnings.length > 0 && <ul className="plain warnings">{warnings.slice(0, 5).map((warning, i) => (
+        <li key={i}><Wild text={`${warning.file}: ${warning.reason}`} /></li>))}
+        {warnings.length > 5 && <li className="note">and {warnings.length - 5} more</li>}</ul>}
+    </Section>
+  );
+}
+
+export function JobLink(props: { job: string }) {
+  return <a href={to("jobs", props.job)}><Wild text={props.job} /></a>;
+}

@@ -1,0 +1,38 @@
+// The sentence of each open incident, asked for once per change of it.
+import { useEffect, useState } from "react";
+import { get, idIn } from "./api";
+import type { Job, Report } from "./api_types";
+
+const AT_ONCE = 3;
+const MOST = 40; // jobs that are shown with a sentence
+
+/** job -> the sentence of its open incident */
+export function useSentences(jobs: readonly Job[] | undefined): ReadonlyMap<string, string> {
+  const [known, setKnown] = useState<ReadonlyMap<string, { key: string; text: string }>>(new Map());
+  useEffect(() => {
+    const stopper = new AbortController();
+    const wanted = (jobs ?? []).filter((job) => job.incident !== null).slice(0, MOST)
+      .map((job) => ({ job: job.id, id: job.incident!, key: `${job.incident} ${job.state} ${job.since}` }))
+      .filter(({ job, key }) => known.get(job)?.key !== key);
+    const next = async () => {
+      for (let one = wanted.shift(); one; one = wanted.shift()) {
+        const { job, key, id } = one;
+        try {
+          const incident = await get("incident", idIn("incidents/{id}", id), stopper.signal);
+          const report = incident.report as Report | null;
+          if (report) setKnown((before) => new Map(before).set(job, { key, text: report.verdict.summary }));
+        } catch {
+          // Asked for again with the next list.
+        }
+      }
+    };
+    for (let i = 0; i < AT_ONCE; i += 1) void next();
+    return () => stopper.abort();
+  }, [jobs]);
+  const sentences = new Map<string, string>();
+  for (const job of jobs ?? []) {
+    const text = known.get(job.id)?.text;
+    if (text && job.incident !== null) sentences.set(job.id, text);
+  }
+  return sentences;
+}

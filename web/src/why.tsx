@@ -1,0 +1,73 @@
+// Why a cell has its colour: the score in words, the node beside its peers, and the way to its lines.
+import { useEffect, useRef } from "react";
+import type { Node, Report } from "./api_types";
+import { counted, grouped, harmless, ranksText } from "./format";
+import type { LinesQuery } from "./lines";
+import { scoreOf } from "./map_data";
+import type { MapRow, Matrix } from "./map_data";
+import type { Cell } from "./map_draw";
+import { Ago, Time, Wild } from "./parts";
+import { Fact } from "./report";
+
+function inWords(matrix: Matrix, score: number): string {
+  if (score === 0) return "This window is like those of its peers and like its own past.";
+  if (matrix.what === "nodes") {
+    const line = matrix.alarm / 3 * 2;
+    return score >= matrix.alarm
+      ? `It differs by ${score.toFixed(1)} nats: an alarm, from ${matrix.alarm.toFixed(1)} on. One new line on one node counts ${line.toFixed(1)}.`
+      : `It differs by ${score.toFixed(1)} nats. One new line on one node counts ${line.toFixed(1)}, an alarm begins at ${matrix.alarm.toFixed(1)}.`;
+  }
+  const unit = matrix.what === "ranks" ? "This iteration" : "This phase";
+  return `${unit} takes ${Math.exp(score).toFixed(2)} times as long as usual, on the slowest rank of the node.`;
+}
+
+/** How many other rows have a score as high in the same column, and the middle one of theirs. */
+function peersOf(matrix: Matrix, rows: readonly MapRow[], cell: Cell): { as: number; middle: number; all: number } {
+  const own = scoreOf(matrix, cell.row, cell.column) ?? 0;
+  const others = rows.filter((row) => row.key !== cell.row.key)
+    .map((row) => scoreOf(matrix, row, cell.column)).filter((one): one is number => one !== null).sort((a, b) => a - b);
+  return { as: others.filter((one) => one >= own && own > 0).length, middle: others[others.length >> 1] ?? 0,
+           all: others.length };
+}
+
+export function Why(props: { cell: Cell; matrix: Matrix; rows: readonly MapRow[]; report: Report;
+                             nodes: ReadonlyMap<string, Node>; ask: (query: LinesQuery) => void; close: () => void }) {
+  const { cell, matrix, report } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const node = props.nodes.get(cell.row.node);
+  const score = scoreOf(matrix, cell.row, cell.column);
+  const at = matrix.begin + cell.column * matrix.column;
+  const silent = cell.row.silentFrom !== null && at > cell.row.silentFrom;
+  const time = matrix.by === "time" ? new Date(at).toISOString() : null;
+  const peers = peersOf(matrix, props.rows, cell);
+  const clues = (report.clues ?? []).filter((clue) => clue.node === cell.row.node);
+  const events = report.events.filter((event) => event.first.node === cell.row.node).slice(0, 3);
+  useEffect(() => box.current?.focus(), [cell.row.key, cell.column]);
+  return (
+    <div className="box whybox" role="region" tabIndex={-1} ref={box} aria-label={`Why, ${harmless(cell.row.label)}`}
+      onKeyDown={(event) => { if (event.key === "Escape") props.close(); }}>
+      <header><h3><Wild text={cell.row.label} /> <span className="note">{time ? <Time at={time} />
+        : `iteration ${grouped(at)}`}</span></h3>
+        <button type="button" className="quiet" onClick={props.close} aria-label="Close">✕</button></header>
+      <p>{silent ? "The node prints nothing any more." : score === null ? "Of this window nothing is known."
+        : inWords(matrix, score)}
+        {!silent && score !== null && score > 0 && peers.all > 0 && ` ${peers.as === 0 ? "No other row differs as much then"
+          : `${counted(peers.as, "other row")} of ${grouped(peers.all)} differ as much then`}.`}</p>
+      {node && <dl className="facts small">
+        <Fact name="Last line"><Time at={node.last_line} precise /> <span className="note"><Ago at={node.last_line} /></span></Fact>
+        {node.iteration !== null && <Fact name="Iteration">{grouped(node.iteration)}</Fact>}
+        <Fact name="Ranks">{ranksText(node.ranks) || "none known"}</Fact>
+        <Fact name="Agent"><Wild text={node.agents.join(", ") || "none"} /></Fact>
+        <Fact name="Records">{grouped(node.records)}</Fact>
+      </dl>}
+      {(node?.why.length ?? 0) + clues.length > 0 && <ul className="why">
+        {node?.why.map((why, i) => <li key={i}><Wild text={why} /></li>)}
+        {clues.filter((clue) => !node?.why.includes(clue.text)).map((clue, i) => <li key={`c${i}`}><Wild text={clue.text} /></li>)}
+      </ul>}
+      {events.length > 0 && <ul className="why">{events.map((event) => (
+        <li key={event.template_id}>{event.role}: <Wild text={event.template} /></li>))}</ul>}
+      <button type="button" onClick={() => props.ask({ node: cell.row.node, around: time ?? report.verdict.since ?? "" })}>
+        Raw lines of {harmless(cell.row.node)}{time ? " around then" : ""}</button>
+    </div>
+  );
+}
