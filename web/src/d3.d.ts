@@ -18,6 +18,10 @@ declare module "d3-scale" {
 }
 
 declare module "d3-shape" {
-  export function line<Item>(x: (item: Item, index: number) => number, y: (item: Item, index: number) => number):
-    (items: readonly Item[]) => string | null;
+  interface Line<Item> {
+    (items: readonly Item[]): string | null;
+    x(of: (item: Item, index: number) => number): this;
+    y(of: (item: Item, index: number) => number): this;
+  }
+  export function line<Item>(): Line<Item>;
 }

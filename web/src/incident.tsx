@@ -57,6 +57,12 @@ function triggerStep(trigger: Trigger): Step {
   };
 }
 
+/** Of a sign that came again and again, the last. */
+function lastOfEach(triggers: readonly Trigger[]): Trigger[] {
+  const key = (one: Trigger) => `${one.cause} ${one.evidence} ${one.node}`;
+  return triggers.filter((one, i) => !triggers.slice(i + 1).some((other) => key(other) === key(one)));
+}
+
 /** All that is known of the incident, in order of time. */
 function storyOf(row: Row, report: Report, evidence: Evidence | null): Step[] {
   const steps: Step[] = [];
@@ -70,8 +76,8 @@ function storyOf(row: Row, report: Report, evidence: Evidence | null): Step[] {
   }
   const said = (trigger: Trigger) => report.events.some((event) => trigger.detail === `new line: ${event.template}`);
   const signs = [...report.events.map(eventStep),
-                 ...(evidence?.triggers ?? []).filter((trigger) => !said(trigger)).map(triggerStep)];
-  signs.push({ at: millis(row.opened), time: row.opened, kind: "alert", what: <>The incident opened, and alerts were sent</> });
+                 ...lastOfEach(evidence?.triggers ?? []).filter((trigger) => !said(trigger)).map(triggerStep)];
+  signs.push({ at: millis(row.opened), time: row.opened, kind: "alert", what: <>The incident opened; sinks that are set up get an alert</> });
   signs.sort((a, b) => (a.at ?? Infinity) - (b.at ?? Infinity) || rank(a) - rank(b));
   steps.push(...signs);
   if (row.resolved) {

@@ -161,7 +161,9 @@ export function matrixOf(scores: Scores, known: Known, wantedPhase = ""): Matrix
   const places = new Map(report.nodes.map((node, i) => [node.node, i]));
   const folded = foldedByNode(scores);
   const phases = [...new Set(folded.map((row) => row.phase))].filter((phase): phase is string => phase !== null).sort();
-  const phase = phases.includes(wantedPhase) ? wantedPhase : tellingPhase(folded, phases, alarm / scores.step);
+  const named = report.notable?.find((one) => one.phase !== null && phases.includes(one.phase))?.phase;
+  const phase = phases.includes(wantedPhase) ? wantedPhase
+    : named ?? tellingPhase(folded, phases, alarm / scores.step);
   const rows = folded.filter((row) => row.phase === phase).map((row): MapRow => {
     const { cells } = row;
     let most = -1;

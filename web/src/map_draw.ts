@@ -221,7 +221,7 @@ function labels(to: CanvasRenderingContext2D, scene: Scene): void {
     } else {
       to.font = "400 12px system-ui, sans-serif";
       to.fillStyle = colours.soft;
-      to.fillText(`${matrix.pinned.length > 0 ? "the other " : ""}${rows.length} rows`, layout.left - 10, layout.restTop + 9);
+      to.fillText(`${rows.length} ${matrix.pinned.length > 0 ? "others" : "nodes"}`, layout.left - 10, layout.restTop + 9);
     }
   } else {
     to.textAlign = "left";

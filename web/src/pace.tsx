@@ -39,15 +39,17 @@ function ratesOf(job: Job): number[] {
 const WIDTH = 72;
 const HEIGHT = 20;
 
+/** Of a job that goes on: the row of a failing one has the iteration in which it failed. */
 export function Pace(props: { job: Job }) {
+  if (props.job.incident !== null || props.job.suspect || props.job.ended) return null;
   const rates = ratesOf(props.job);
-  if (rates.length < 2) return null;
+  if (rates.length < 3) return null;
   const most = Math.max(...rates, 1e-9);
   const recent = rates.slice(-6);
   const mean = recent.reduce((sum, rate) => sum + rate, 0) / recent.length;
   const text = mean > 0 ? `${span(1_000 / mean)} each` : "stands still";
-  const path = line<number>((_, i) => (i / (KEPT - 1)) * WIDTH + WIDTH * (1 - rates.length / KEPT),
-                            (rate) => HEIGHT - 2 - (rate / most) * (HEIGHT - 4))(rates);
+  const path = line<number>().x((_, i) => 1 + (WIDTH - 2) * i / (rates.length - 1))
+    .y((rate) => HEIGHT - 2 - (rate / most) * (HEIGHT - 4))(rates);
   return (
     <span className="pace" title={`iterations a second since this page is open; now ${text}`}>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} width={WIDTH} height={HEIGHT} aria-hidden="true">
