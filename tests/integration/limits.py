@@ -172,7 +172,8 @@ def bombs(l4, expect, folder):
 
 
 def memory(l4, expect, folder):
-    """Too little memory ends the program with a message and SIGTERM or 3, never with an abort."""
+    """Too little memory ends the program with a message and SIGTERM (143 where a second thread has
+    none, either) or 3, never with an abort."""
     if support.SANITIZED:
         return
     job = odd_contents.write(folder / "job")
@@ -186,7 +187,8 @@ def memory(l4, expect, folder):
         if done.returncode == 0:
             break
         short += 1
-        told = {-signal.SIGTERM: b"out of memory", 3: b"cannot start a thread"}
+        told = {-signal.SIGTERM: b"out of memory", 128 + signal.SIGTERM: b"out of memory",
+                3: b"cannot start a thread"}
         ended = done.returncode
         if ended == -signal.SIGSEGV:  # jemalloc, where a new thread gets no arena: 2 MB wide
             dead += 1
