@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "aggregator/diagnose/clues/scale.h"
 #include "aggregator/diagnose/clues/sentence.h"
 #include "aggregator/job/share.h"
 #include "aggregator/job/view.h"
@@ -63,7 +64,7 @@ bool waited_for_nodes(const Report& report) {
          report.faults.front().id == kRendezvousFault;
 }
 
-void report_attendance(const job::JobView& view, Report& report) {
+void report_attendance(const job::JobView& view, const clues::Scale& scale, Report& report) {
   std::vector<std::string> joined;
   joined.reserve(view.nodes.size());
   for (const job::NodeView& node : view.nodes) joined.push_back(node.name);
@@ -72,7 +73,8 @@ void report_attendance(const job::JobView& view, Report& report) {
   for (const std::string& name : missing) {
     SuspectNode suspect;
     suspect.node = name;
-    suspect.score = report.nodes.empty() ? 1.0 : report.nodes.front().score + 1.0;
+    suspect.score = scale.row(clues::ClueKind::absent).weight +
+                    (report.nodes.empty() ? 0.0 : report.nodes.front().score);
     suspect.confidence = 0.6 / static_cast<double>(missing.size());
     Clue clue{clues::ClueKind::absent, name, {}, suspect.score, {}, {}};
     clue.text = clues::sentence(clue.kind, {});
@@ -80,6 +82,7 @@ void report_attendance(const job::JobView& view, Report& report) {
     report.clues.insert(report.clues.begin(), std::move(clue));
     report.nodes.insert(report.nodes.begin(), std::move(suspect));
   }
+  if (report.clues.size() > kCluesMax) report.clues.resize(kCluesMax);
 }
 
 }  // namespace l4::diagnose

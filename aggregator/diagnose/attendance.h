@@ -15,6 +15,10 @@ struct JobView;
 
 namespace l4::diagnose {
 
+namespace clues {
+struct Scale;
+}  // namespace clues
+
 /// Names between the first and the last of a numbered series that are not there: node-00, node-02
 /// gives node-01. Empty if the names form no numbered series, or if more than a quarter is missing.
 std::vector<std::string> missing_names(const std::vector<std::string>& names);
@@ -23,6 +27,6 @@ std::vector<std::string> missing_names(const std::vector<std::string>& names);
 bool waited_for_nodes(const Report& report);
 
 /// Adds to the summary how many nodes joined, and makes the missing ones suspects.
-void report_attendance(const job::JobView& view, Report& report);
+void report_attendance(const job::JobView& view, const clues::Scale& scale, Report& report);
 
 }  // namespace l4::diagnose

@@ -230,7 +230,7 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   report.evidence = asked_files(state);
   report.read = summarise_reading(state);
   report.verdict.summary = summarise(report);
-  if (waited_for_nodes(report)) report_attendance(view, report);
+  if (waited_for_nodes(report)) report_attendance(view, scale, report);
   return diagnosis;
 }
 

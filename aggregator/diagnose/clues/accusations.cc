@@ -3,7 +3,6 @@
 #include "aggregator/diagnose/clues/sources.h"
 #include "aggregator/diagnose/clues/strength.h"
 #include "aggregator/job/view.h"
-#include "common/base/ids.h"
 
 namespace l4::diagnose::clues {
 namespace {
@@ -13,16 +12,14 @@ using detect::FailureEvent;
 /// What one line says of those whom it names, without the one it is said of.
 Clue said_by(const Scene& scene, const FailureEvent& failure) {
   const job::JobView& view = scene.view();
-  const job::EventView& event = view.events[failure.event];
   const detect::Accused& accused = scene.findings.hints.accused[failure.event];
   const bool guess = accused.by_peers && scene.findings.hints.events[failure.event].is_echo();
   Clue clue;
   clue.kind = guess ? ClueKind::named_by_peers : ClueKind::blamed;
   clue.strength = strength_of(scene, failure);
   clue.event = failure.event;
-  clue.facts = {{FactKind::peer, view.nodes[view.streams[failure.first_stream].node].name},
-                {FactKind::event, to_string(event.id)},
-                {FactKind::text, event.text}};
+  clue.facts = facts_of(view.events[failure.event]);
+  clue.facts.push_back({FactKind::peer, view.nodes[view.streams[failure.first_stream].node].name});
   return clue;
 }
 

@@ -49,6 +49,8 @@ enum class ClueKind : std::uint8_t {
   as_published,      ///< the paper's own score of its node (--scoring paper)
 };
 inline constexpr std::size_t kClueKinds = static_cast<std::size_t>(ClueKind::as_published) + 1;
+/// All but the last, which is a score itself, have a weight.
+inline constexpr std::size_t kWeighedKinds = kClueKinds - 1;
 
 std::string_view name(ClueKind kind);  ///< as in JSON and in config/scoring.toml
 

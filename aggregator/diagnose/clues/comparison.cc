@@ -5,7 +5,6 @@
 #include "aggregator/diagnose/clues/sources.h"
 #include "aggregator/diagnose/findings/states.h"
 #include "aggregator/job/view.h"
-#include "common/base/ids.h"
 
 namespace l4::diagnose::clues {
 namespace {
@@ -35,7 +34,7 @@ std::vector<Clue> windows(const Scene& scene) {
     const job::EventView& event = scene.view().events[node.events.front().event];
     for (const std::uint32_t rank : ranks_on(scene.view(), node.node, event)) {
       Clue clue{ClueKind::differs, Whose::rank, rank, strength};
-      clue.facts = {{FactKind::event, to_string(event.id)}, {FactKind::text, event.text}};
+      clue.facts = facts_of(event);
       clues.push_back(std::move(clue));
     }
   }

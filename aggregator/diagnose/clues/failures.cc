@@ -3,7 +3,6 @@
 #include "aggregator/diagnose/clues/sources.h"
 #include "aggregator/diagnose/clues/strength.h"
 #include "aggregator/job/view.h"
-#include "common/base/ids.h"
 
 namespace l4::diagnose::clues {
 
@@ -39,24 +38,23 @@ std::vector<Clue> failures(const Scene& scene) {
   const Findings& findings = scene.findings;
   const Shares& shares = scene.scale.shares;
   std::vector<Clue> clues;
-  for (const FailureEvent& failure : findings.failures.events) {
-    const job::EventView& event = scene.view().events[failure.event];
-    const bool echo = scene.voices.is_echo(findings, failure);
+  for (std::size_t line = 0; line < scene.voices.lines.size(); ++line) {
+    const FailureEvent& failure = findings.failures.events[line];
+    const auto& [said, counts, echo] = scene.voices.lines[line];
     const bool of_peer = findings.hints.events[failure.event].is_echo();
     const ClueKind kind = echo ? ClueKind::echo : of_peer ? ClueKind::accuser : ClueKind::cause;
-    const Printers said = printers_of(scene.view(), failure);
     const double reach =
         shares.everywhere + (1 - shares.everywhere) * rarity(said.nodes, scene.nodes());
     const double strength = strength_of(scene, failure) * reach;
+    Facts facts = facts_of(scene.view().events[failure.event]);
+    facts.push_back({FactKind::count, double(said.nodes)});
+    facts.push_back({FactKind::of, double(scene.nodes())});
     for (const auto& [rank, first] : said.ranks) {
       Clue clue{kind, Whose::rank, rank, strength};
       if (scene.voices.reports[rank]) clue.strength *= shares.reporter;
       clue.told = !echo && said.nodes * 2 <= scene.nodes();
       clue.event = failure.event;
-      clue.facts = {{FactKind::event, to_string(event.id)},
-                    {FactKind::text, event.text},
-                    {FactKind::count, double(said.nodes)},
-                    {FactKind::of, double(scene.nodes())}};
+      clue.facts = facts;
       clues.push_back(std::move(clue));
     }
   }

@@ -25,7 +25,7 @@ ClueRow read_row(ConfigTable table) {
 Result<Scale> read(ConfigTable root) {
   Scale scale;
   ConfigTable kinds = root.table("clue");
-  for (std::size_t kind = 0; kind < kClueKinds; ++kind) {
+  for (std::size_t kind = 0; kind < kWeighedKinds; ++kind) {
     const std::string_view key = name(static_cast<ClueKind>(kind));
     if (!kinds.has(key))
       kinds.refuse(key, "missing: each kind of clue needs its weight");

@@ -4,7 +4,6 @@
 #include "aggregator/diagnose/clues/sources.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/view.h"
-#include "common/base/ids.h"
 
 namespace l4::diagnose::clues {
 namespace {
@@ -73,9 +72,8 @@ std::vector<Clue> habits(const Scene& scene) {
     for (const std::uint32_t rank : stopped) {
       Clue clue{ClueKind::habit_stopped, Whose::rank, rank,
                 rarity(stopped.size(), stopped.size() + go_on.size())};
-      clue.facts = {{FactKind::event, to_string(event.id)},
-                    {FactKind::text, event.text},
-                    {FactKind::count, double(go_on.size())}};
+      clue.facts = facts_of(event);
+      clue.facts.push_back({FactKind::count, double(go_on.size())});
       clues.push_back(std::move(clue));
     }
   }

@@ -7,6 +7,7 @@
 
 #include "aggregator/diagnose/findings/live.h"
 #include "aggregator/job/view.h"
+#include "common/base/ids.h"
 
 namespace l4::diagnose::clues {
 namespace {
@@ -58,6 +59,10 @@ std::vector<Clue> collect(const Scene& scene) {
     if ((source.states & in(scene.state)) != 0)
       std::ranges::move(source.clues(scene), std::back_inserter(clues));
   return clues;
+}
+
+Facts facts_of(const job::EventView& event) {
+  return {{FactKind::event, to_string(event.id)}, {FactKind::text, event.text}};
 }
 
 double rarity(std::size_t have, std::size_t all) {

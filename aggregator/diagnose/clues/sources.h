@@ -60,6 +60,9 @@ std::span<const Source> sources();
 /// All clues of a job in this state, in that order.
 std::vector<Clue> collect(const Scene& scene);
 
+/// Id and text of the event's template.
+Facts facts_of(const job::EventView& event);
+
 /// 1 for evidence on one of `all`, 0 for evidence on all of them: -ln(share) / ln(all).
 double rarity(std::size_t have, std::size_t all);
 

@@ -30,11 +30,20 @@ std::vector<bool> reporters(const Findings& findings) {
   return reports;
 }
 
-bool are_causes_common(const Findings& findings) {
-  return std::ranges::none_of(findings.failures.events, [&](const FailureEvent& failure) {
-    return telling_of(findings.hints.events[failure.event], failure) == Telling::cause &&
-           2 * detect::count_nodes(findings.view, failure) <= findings.view.nodes.size();
-  });
+Printers printers_of(const job::JobView& view, const FailureEvent& failure) {
+  const job::EventView& event = view.events[failure.event];
+  std::map<std::uint32_t, std::optional<TimeMs>> ranks;
+  std::set<std::uint32_t> nodes;
+  for (const std::uint32_t i : failure.occurrences) {
+    const job::StreamView& stream = view.streams[event.at[i].stream];
+    nodes.insert(stream.node);
+    keep_earliest(ranks.try_emplace(stream.rank).first->second, event.at[i].time);
+  }
+  Printers printers;
+  printers.ranks.reserve(ranks.size());
+  for (const auto& [rank, first] : ranks) printers.ranks.push_back({rank, first});
+  printers.nodes = nodes.size();
+  return printers;
 }
 
 }  // namespace
@@ -51,49 +60,32 @@ Voices::Voices(const Findings& findings)
       reports(reporters(findings)),
       first_seen(findings.view.ranks.size()),
       cause_time(findings.view.ranks.size()) {
+  const std::size_t nodes = findings.view.nodes.size();
+  bool alike = true;  // most nodes say each cause
   for (const FailureEvent& failure : findings.failures.events) {
     const EventHint& hint = findings.hints.events[failure.event];
+    const Telling telling = telling_of(hint, failure);
+    Voice& voice = lines.emplace_back(printers_of(findings.view, failure));
     fatal |= failure.severity == Severity::fatal && !hint.is_echo() && !hint.mild;
-    most = std::max(most, telling_of(hint, failure));
+    most = std::max(most, telling);
+    alike = alike && (telling != Telling::cause || 2 * voice.said.nodes > nodes);
   }
-  alike = most == Telling::cause && are_causes_common(findings);
-  for (const FailureEvent& failure : findings.failures.events) {
-    const bool cause = counts(findings, failure) && !is_echo(findings, failure);
-    for (const auto& [rank, first] : printers_of(findings.view, failure).ranks) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const FailureEvent& failure = findings.failures.events[i];
+    const EventHint& hint = findings.hints.events[failure.event];
+    Voice& voice = lines[i];
+    const bool apart = alike && most == Telling::cause && (hint.waited || hint.accuses_peer) &&
+                       failure.severity == Severity::fatal && job::is_few(voice.said.nodes, nodes);
+    voice.counts = apart || (most != Telling::nothing && telling_of(hint, failure) == most);
+    voice.echo = ((hint.is_echo() || failure.follows) && !voice.counts) ||
+                 !findings.hints.accused[failure.event].empty();
+    for (const auto& [rank, first] : voice.said.ranks) {
       complained[rank] = true;
-      if (first && cause && !reports[rank]) keep_earliest(cause_time[rank], first);
+      if (first && voice.counts && !voice.echo && !reports[rank])
+        keep_earliest(cause_time[rank], first);
       keep_earliest(first_seen[rank], first);
     }
   }
-}
-
-bool Voices::counts(const Findings& findings, const FailureEvent& failure) const {
-  const EventHint& hint = findings.hints.events[failure.event];
-  const bool apart =
-      alike && (hint.waited || hint.accuses_peer) && failure.severity == Severity::fatal &&
-      job::is_few(detect::count_nodes(findings.view, failure), findings.view.nodes.size());
-  return apart || (telling_of(hint, failure) == most && most != Telling::nothing);
-}
-
-bool Voices::is_echo(const Findings& findings, const FailureEvent& failure) const {
-  const bool follows = findings.hints.events[failure.event].is_echo() || failure.follows;
-  return (follows && !counts(findings, failure)) || !findings.hints.accused[failure.event].empty();
-}
-
-Printers printers_of(const job::JobView& view, const FailureEvent& failure) {
-  const job::EventView& event = view.events[failure.event];
-  std::map<std::uint32_t, std::optional<TimeMs>> ranks;
-  std::set<std::uint32_t> nodes;
-  for (const std::uint32_t i : failure.occurrences) {
-    const job::StreamView& stream = view.streams[event.at[i].stream];
-    nodes.insert(stream.node);
-    keep_earliest(ranks.try_emplace(stream.rank).first->second, event.at[i].time);
-  }
-  Printers printers;
-  printers.ranks.reserve(ranks.size());
-  for (const auto& [rank, first] : ranks) printers.ranks.push_back({rank, first});
-  printers.nodes = nodes.size();
-  return printers;
 }
 
 }  // namespace l4::diagnose::clues

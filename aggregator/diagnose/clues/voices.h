@@ -21,26 +21,6 @@ enum class Telling : std::uint8_t { nothing, hint, accuser, cause };
 
 Telling telling_of(const detect::EventHint& hint, const detect::FailureEvent& failure);
 
-struct Voices {
-  explicit Voices(const Findings& findings);
-
-  bool fatal = false;               ///< some line ends a process, and is no echo
-  Telling most = Telling::nothing;  ///< the most that any line says
-  bool alike = false;               ///< most nodes say each cause
-  std::vector<bool> complained;     ///< by JobView::ranks: printed a sign of the failure
-  /// By JobView::ranks: a launcher, an operator or a driver that blames others. Its other lines
-  /// tell of them, too.
-  std::vector<bool> reports;
-  /// By JobView::ranks: the first sign, and the first that is no echo.
-  std::vector<std::optional<TimeMs>> first_seen, cause_time;
-
-  /// The line counts for its rank as a cause does. What most nodes say alike tells of no place:
-  /// then one of few nodes that waited for something else, or lost it, is the lead.
-  bool counts(const Findings& findings, const detect::FailureEvent& failure) const;
-  /// It follows from another failure, or speaks of somebody else.
-  bool is_echo(const Findings& findings, const detect::FailureEvent& failure) const;
-};
-
 /// Ranks that printed an event, by JobView::ranks, each with its first time, and their nodes.
 struct Printers {
   struct Rank {
@@ -50,6 +30,28 @@ struct Printers {
   std::vector<Rank> ranks;  ///< ascending
   std::size_t nodes = 0;
 };
-Printers printers_of(const job::JobView& view, const detect::FailureEvent& failure);
+
+/// One line of the failure.
+struct Voice {
+  Printers said;
+  /// It counts for its rank as a cause does. What most nodes say alike tells of no place: then one
+  /// of few nodes that waited for something else, or lost it, is the lead.
+  bool counts = false;
+  bool echo = false;  ///< it follows from another failure, or speaks of somebody else
+};
+
+struct Voices {
+  explicit Voices(const Findings& findings);
+
+  std::vector<Voice> lines;         ///< by FailureEvents::events
+  bool fatal = false;               ///< some line ends a process, and is no echo
+  Telling most = Telling::nothing;  ///< the most that any line says
+  std::vector<bool> complained;     ///< by JobView::ranks: printed a sign of the failure
+  /// By JobView::ranks: a launcher, an operator or a driver that blames others. Its other lines
+  /// tell of them, too.
+  std::vector<bool> reports;
+  /// By JobView::ranks: the first sign, and the first that is no echo.
+  std::vector<std::optional<TimeMs>> first_seen, cause_time;
+};
 
 }  // namespace l4::diagnose::clues
