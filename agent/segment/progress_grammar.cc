@@ -291,10 +291,7 @@ bool ends_with_data(std::string_view front) {
   constexpr auto kData = std::to_array<std::string_view>({"dataset", "data", "split"});
   const std::size_t bar = front.find_last_of(':');
   if (bar == front.npos) return false;
-  const std::string_view word = last_part(front, bar);
-  return std::ranges::any_of(kData, [&](std::string_view data) {
-    return word.size() == data.size() && begins_lower(word, data);
-  });
+  return equals_one_of(last_part(front, bar), kData);
 }
 
 /// `begin`: position of the bar's number; `end`: of what follows its total.

@@ -38,6 +38,11 @@ bool is_own_host(std::string_view host, std::span<const std::string> names) {
          std::ranges::any_of(names, [&](const std::string& own) { return same_host(name, own); });
 }
 
+bool is_loopback(std::string_view host) {
+  return same_host(host, "localhost") || host == "::1" ||
+         (host.starts_with("127.") && is_address(host));
+}
+
 bool is_same_site(std::string_view origin, std::string_view host) {
   if (origin.empty()) return true;
   const std::size_t scheme = origin.find("://");

@@ -15,6 +15,9 @@ namespace l4::http {
 /// True if the header `host`, with a port or without, is an IP address, localhost, or in `names`.
 bool is_own_host(std::string_view host, std::span<const std::string> names);
 
+/// True for localhost and for loopback addresses; `host` has neither brackets nor a port.
+bool is_loopback(std::string_view host);
+
 /// `origin`: the header that browsers send with requests that change something; empty if it was not
 /// sent.
 bool is_same_site(std::string_view origin, std::string_view host);

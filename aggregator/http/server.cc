@@ -44,6 +44,12 @@ Response error_response(unsigned status, std::string_view code, std::string_view
           fmt::format("{{\"error\": {{\"code\": \"{}\", \"message\": \"{}\"}}}}\n", code, text)};
 }
 
+void leave_out_known(Response& response, std::string_view known) {
+  if (response.etag.empty() || (known != "*" && known.find(response.etag) == known.npos)) return;
+  response.status = 304;
+  response.body.clear();
+}
+
 class Server::Impl {
  public:
   Impl(ServerOptions options, Handler handler, TlsContext tls) : hub_(std::move(options)) {

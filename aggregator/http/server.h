@@ -59,6 +59,10 @@ struct Response {
   std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
+/// Makes a response with an etag a 304 without a body where the client has it: `known` is its
+/// If-None-Match.
+void leave_out_known(Response& response, std::string_view known);
+
 /// {"error": {"code", "message"}}; `code` is a word, `message` a sentence that may hold any text.
 Response error_response(unsigned status, std::string_view code, std::string_view message);
 

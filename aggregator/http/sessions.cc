@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 
+#include "aggregator/http/own_host.h"
 #include "aggregator/http/tokens.h"
 #include "common/base/hex.h"
+#include "common/http/url.h"
 
 namespace l4::http {
 namespace {
@@ -20,13 +22,8 @@ std::string name_for(std::string_view host) {
 }
 
 bool is_on_this_machine(std::string_view origin) {
-  constexpr std::array<std::string_view, 3> kHosts{"http://localhost", "http://127.",
-                                                   "http://[::1]"};
-  return std::ranges::any_of(kHosts, [&](std::string_view host) {
-    if (!origin.starts_with(host)) return false;
-    if (host.ends_with('.')) return origin.find_first_not_of("0123456789.:", 7) == origin.npos;
-    return origin.size() == host.size() || origin[host.size()] == ':';
-  });
+  const auto url = parse_url(origin);
+  return url && !url->tls && is_loopback(url->host);
 }
 
 }  // namespace

@@ -263,10 +263,7 @@ Handler tagged(Handler handler) {
       if (response.status == 200 && !response.stream) {
         response.etag = fmt::format("\"{:016x}\"",
                                     hashing::of_bytes(response.body.data(), response.body.size()));
-        if (known == "*" || known.find(response.etag) != std::string::npos) {
-          response.status = 304;
-          response.body.clear();
-        }
+        leave_out_known(response, known);
       }
       reply(std::move(response));
     });

@@ -80,10 +80,7 @@ http::Handler with_page(http::Handler inner) {
   return [inner = std::move(inner)](const Request& request, const http::Reply& reply) {
     auto answer = answer_to(request);
     if (!answer) return inner(request, reply);
-    if (!answer->etag.empty() && request.if_none_match.find(answer->etag) != std::string::npos) {
-      answer->status = 304;
-      answer->body.clear();
-    }
+    leave_out_known(*answer, request.if_none_match);
     reply(std::move(*answer));
   };
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "common/base/ascii.h"
 #include "common/parameters/blame_forms.h"
 #include "common/parameters/parameter_forms.h"
 #include "common/parameters/parameter_words.h"
@@ -39,11 +40,6 @@ auto find_word(const Table& table, std::string_view word) -> decltype(table.of(w
   return nullptr;
 }
 
-template <std::size_t Size>
-bool is_one_of(const std::array<std::string_view, Size>& list, std::string_view word) {
-  return std::ranges::any_of(list, [&](std::string_view low) { return same(word, low); });
-}
-
 bool is_host_start(std::string_view name) {
   return std::ranges::any_of(kNodeFronts,
                              [&](std::string_view low) { return begins(name, low); }) ||
@@ -56,7 +52,7 @@ bool is_no_host(std::string_view name) {
                                                     "log", "txt", "json", "yaml", "out"};
   constexpr std::size_t kHashMin = 16, kHostMax = 63;
   const std::size_t dot = name.rfind('.');
-  if (dot != std::string_view::npos && is_one_of(kFiles, name.substr(dot + 1))) return true;
+  if (dot != std::string_view::npos && equals_one_of(name.substr(dot + 1), kFiles)) return true;
   const auto hashed = [](char c) { return is_hex(c) || c == '-'; };
   return name.size() > kHostMax || (name.size() >= kHashMin && std::ranges::all_of(name, hashed)) ||
          begins(name, "rank");
@@ -217,7 +213,8 @@ class BlameReader {
     found.named = noun->named;
     if (noun->named != Named::node && i > 0 && tokens_[i - 1].kind == Kind::word) {
       const std::string_view before = tokens_[i - 1].text;
-      if (is_one_of(kOtherRanks, before) || same(before, "dataloader") || same(before, "loader"))
+      if (equals_one_of(before, kOtherRanks) || same(before, "dataloader") ||
+          same(before, "loader"))
         return found;
       if (same(before, "local")) found.named = Named::local_rank;
     }

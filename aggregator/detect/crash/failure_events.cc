@@ -128,24 +128,39 @@ void set_first(const job::EventView& event, FailureEvent& found) {
   }
 }
 
-/// By log: first line of the newest sentence that the program ended well, or that its result is
-/// there.
-std::map<job::Log, std::uint64_t> good_ends(const job::JobView& view) {
-  std::map<job::Log, std::uint64_t> ends;
-  for (const job::EventView& event : view.events) {
-    const Ending ending = ending_of(event.text);
-    if (ending != Ending::well && ending != Ending::kept) continue;
-    for (const job::Occurrence& at : event.at) {
-      std::uint64_t& line = ends[view.streams[at.stream].log()];
-      line = std::max(line, at.stats.first_line);
+using LinesByLog = std::map<job::Log, std::uint64_t>;
+
+/// By log: the last of the lines that `line_of` gives for the occurrences of an event (its place in
+/// JobView::events), where `counts` holds for the event. Logs without any are left out.
+template <class Counts, class LineOf>
+LinesByLog last_lines(const job::JobView& view, Counts counts, LineOf line_of) {
+  LinesByLog lines;
+  for (std::size_t i = 0; i < view.events.size(); ++i) {
+    if (!counts(i)) continue;
+    for (const job::Occurrence& at : view.events[i].at) {
+      std::uint64_t& line = lines[view.streams[at.stream].log()];
+      line = std::max(line, line_of(at.stats));
     }
   }
-  return ends;
+  return lines;
+}
+
+std::uint64_t first_line_of(const job::EventStats& stats) {
+  return stats.first_line;
+}
+
+/// By log: first line of the newest sentence that the program ended well, or that its result is
+/// there.
+LinesByLog good_ends(const job::JobView& view) {
+  const auto is_good = [&](std::size_t event) {
+    const Ending ending = ending_of(view.events[event].text);
+    return ending == Ending::well || ending == Ending::kept;
+  };
+  return last_lines(view, is_good, first_line_of);
 }
 
 /// In a job that prints no iterations: the program went on for long, and came to a good end.
-bool ended_well_after(const job::JobView& view, const std::map<job::Log, std::uint64_t>& ends,
-                      const job::Occurrence& at) {
+bool ended_well_after(const job::JobView& view, const LinesByLog& ends, const job::Occurrence& at) {
   constexpr std::uint64_t kLines = 50;  // a launcher's last words may sound good, too
   const auto end = ends.find(view.streams[at.stream].log());
   return end != ends.end() && at.stats.first_line + kLines < end->second;
@@ -163,18 +178,14 @@ bool recurs(const job::JobView& view, const EventHint& hint, const job::Occurren
 
 /// By log: last line that sounds like a failure. Of an event that came a few times in a stream only
 /// the first line is known.
-std::map<job::Log, std::uint64_t> last_complaints(const job::JobView& view,
-                                                  const std::vector<EventHint>& hints) {
+LinesByLog last_complaints(const job::JobView& view, const std::vector<EventHint>& hints) {
   constexpr std::uint64_t kFew = 4;
-  std::map<job::Log, std::uint64_t> lines;
-  for (std::size_t i = 0; i < view.events.size(); ++i) {
-    if (hints[i].severity < Severity::failure) continue;
-    for (const job::Occurrence& at : view.events[i].at) {
-      std::uint64_t& line = lines[view.streams[at.stream].log()];
-      line = std::max(line, at.stats.count <= kFew ? at.stats.first_line : at.stats.last_line);
-    }
-  }
-  return lines;
+  const auto complains = [&](std::size_t event) {
+    return hints[event].severity >= Severity::failure;
+  };
+  return last_lines(view, complains, [](const job::EventStats& stats) {
+    return stats.count <= kFew ? stats.first_line : stats.last_line;
+  });
 }
 
 /// By stream of a job that prints no iterations: it worked on behind the last complaint of its log,
@@ -199,14 +210,8 @@ std::vector<bool> find_unhurt(const job::JobView& view, const std::vector<EventH
 }
 
 /// By log: the line at which its newest kind of line was first printed.
-std::map<job::Log, std::uint64_t> newest_kinds(const job::JobView& view) {
-  std::map<job::Log, std::uint64_t> lines;
-  for (const job::EventView& event : view.events)
-    for (const job::Occurrence& at : event.at) {
-      std::uint64_t& line = lines[view.streams[at.stream].log()];
-      line = std::max(line, at.stats.first_line);
-    }
-  return lines;
+LinesByLog newest_kinds(const job::JobView& view) {
+  return last_lines(view, [](std::size_t) { return true; }, first_line_of);
 }
 
 /// The lines of a stream between its last time from before the end of progress and its first from
@@ -244,12 +249,10 @@ struct Setting {
   std::vector<Gap> gaps = gaps_of(view, progress);                              // by stream
   std::vector<FreeText> free_text = find_free_text(view, hints);                // by stream
   std::vector<std::uint64_t> completed = completed_by_file(view);               // by stream
-  std::map<job::Log, std::uint64_t> ends =
-      clock.has_iterations() ? std::map<job::Log, std::uint64_t>() : good_ends(view);
+  LinesByLog ends = clock.has_iterations() ? LinesByLog() : good_ends(view);
   std::vector<bool> unhurt = clock.has_iterations() ? std::vector<bool>(view.streams.size(), false)
                                                     : find_unhurt(view, hints);  // by stream
-
-  std::map<job::Log, std::uint64_t> newest = newest_kinds(view);
+  LinesByLog newest = newest_kinds(view);
 
   /// What is known as a warning, and not as the effect of another failure, ends a process only if
   /// nothing new is printed behind it.
