@@ -65,6 +65,8 @@ ALLOWED = {
     "aggregator/receive": COMMON + ["aggregator/job"],
     "aggregator/store": ["common/base", "common/wire"],
     **DETECTORS,
+    "aggregator/flows": ["common/base"],
+    "aggregator/flows/decode": ["common/base", "aggregator/flows", "aggregator/serve"],
     "aggregator/faults": COMMON,
     "aggregator/diagnose/findings": COMMON + ["aggregator/job", "aggregator/faults", *DETECTORS],
     "aggregator/diagnose/clues": COMMON + ["aggregator/job", "aggregator/diagnose/findings",
@@ -146,6 +148,9 @@ ALLOWED = {
         "common/base", "common/config", "common/http", "common/wire", "agent/discover",
         "aggregator/diagnose/report.h", "aggregator/serve", "tools/process", "tools/l4/terminal",
         "tools/l4/ask", "tools/l4/keyring", "tools/l4/replay"],
+    "tools/l4/commands/flows": [
+        "common/base", "aggregator/flows", "aggregator/flows/decode", "aggregator/serve",
+        "tools/l4/terminal"],
     "tools/l4/commands/check": ["common/base", "common/config", "common/http", "aggregator/serve",
                                 "tools/l4/terminal", "tools/l4/ask"],
     "tools/l4/commands/setup": COMMON + [
@@ -157,7 +162,7 @@ ALLOWED = {
         "aggregator/diagnose", "aggregator/faults", "aggregator/serve", "offline",
         "tools/l4/terminal", "tools/l4/ask", "tools/l4/commands/faults", "tools/l4/commands/pool",
         "tools/l4/commands/keys", "tools/l4/commands/local", "tools/l4/commands/setup",
-        "tools/l4/commands/check", "tools/l4/commands/demo"],
+        "tools/l4/commands/check", "tools/l4/commands/demo", "tools/l4/commands/flows"],
     "tools/fleet": ["*"],
     "tests": ["*"],
     "bench": ["*"],

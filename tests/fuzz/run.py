@@ -4,7 +4,7 @@
 usage: run.py --bin FOLDER [--seconds N] [--seed N] [TARGET...]
 
 Targets: decode, frames, clocks, progress, names, drain, config, wire, control, lines, report, http,
-query.
+query, flows.
 
 FOLDER holds the programs TARGET_fuzz (build/asan/bin). An input that breaks a target is kept in
 FOLDER/../findings and named; once mended it belongs into tests/fuzz/found/TARGET. Ends with 1 if
@@ -22,7 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SHARED = ROOT.parent / "shared"
 TARGETS = ["decode", "frames", "clocks", "progress", "names", "drain", "config", "wire", "control",
-           "lines", "report", "http", "query"]
+           "lines", "report", "http", "query", "flows"]
 SEED_BYTES_MAX = 8192
 
 

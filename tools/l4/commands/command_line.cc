@@ -8,6 +8,7 @@
 #include "tools/l4/commands/demo/command.h"
 #include "tools/l4/commands/diagnose.h"
 #include "tools/l4/commands/faults/command.h"
+#include "tools/l4/commands/flows/command.h"
 #include "tools/l4/commands/incidents.h"
 #include "tools/l4/commands/inspect.h"
 #include "tools/l4/commands/jobs.h"
@@ -58,6 +59,7 @@ std::vector<terminal::Command> commands() {
       command("inspect", "how logs are read: sources, ranks, times", kInspectFooter, add_inspect,
               run_inspect, check_inspect),
       faults::faults_command(),
+      flows::flows_command(),
       local::local_command(),
       command("jobs", "jobs that a running aggregator watches", kJobsFooter, add_jobs, run_jobs,
               asks),

@@ -1,0 +1,65 @@
+// Jobs, parallelism, steps and faults out of flow records, as they come.
+//
+// Place in the flow: decode/ -> add(record) -> results(). Records come in the order of their
+// export. Learning needs a window: rows are kept until there are enough or `learn_now` is called,
+// then the jobs in them are followed record by record, from the first kept row on. One owner, one
+// thread. No clock: "now" is the latest end of a record. Bounds: those of StreamTable, kJobsMax.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "aggregator/flows/job_flows.h"
+#include "aggregator/flows/losses.h"
+#include "aggregator/flows/streams.h"
+#include "aggregator/flows/topology.h"
+
+namespace l4::flows {
+
+struct AnalyserSettings {
+  ExporterSettings exporter;
+  /// Rows of 32 bytes that learning may use; when so many are there, jobs are learned.
+  std::size_t rows_max = 8'000'000;
+};
+
+class FollowedJob;
+
+class Analyser {
+ public:
+  static constexpr std::size_t kJobsMax = 4096;
+
+  /// `topology` must outlive the analyser.
+  Analyser(const Topology& topology, const AnalyserSettings& settings);
+  ~Analyser();
+  Analyser(const Analyser&) = delete;
+  Analyser& operator=(const Analyser&) = delete;
+
+  void add(const FlowRecord& record);
+  /// What the exporter says of itself, where nobody else does.
+  void announce(const ExporterSettings& told);
+  /// One packet in so many is seen: as told, else as the packet counts show.
+  std::uint32_t sampling() const;
+  /// Looks for jobs among streams that no job has.
+  void learn_now();
+  /// No more records will come, or as if none did: what is open is judged by the clock of the rows.
+  FlowReport finish();
+
+ private:
+  void add_storage(const FlowRecord& record);
+
+  const Topology* topology_;
+  AnalyserSettings settings_;
+  StreamTable table_;
+  Losses losses_;
+  std::vector<std::unique_ptr<FollowedJob>> jobs_;
+  std::deque<FlowRecord> writes_;     ///< to storage, before jobs are known
+  std::uint64_t common_packets_ = 0;  ///< greatest common divisor of the first packet counts
+  std::uint64_t records_ = 0, since_learned_ = 0;
+  TimeNs first_ = 0, now_ = 0;
+};
+
+}  // namespace l4::flows

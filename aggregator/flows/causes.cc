@@ -1,0 +1,268 @@
+#include "aggregator/flows/causes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "aggregator/flows/numbers.h"
+
+namespace l4::flows {
+namespace {
+
+double median_busy(const StepList& steps) {
+  std::vector<double> all;
+  for (const JobStep* step : steps) all.push_back(step->busy());
+  return median(std::move(all));
+}
+
+double value_or(double value, double fallback) {
+  return std::isnan(value) ? fallback : value;
+}
+
+/// Places with at least `share` of the largest value, which must reach `least`; the largest first.
+std::vector<std::uint32_t> outstanding(const std::vector<double>& values, double least,
+                                       double share) {
+  std::vector<std::uint32_t> found;
+  double most = 0;
+  for (const double value : values) most = std::max(most, value_or(value, 0));
+  if (most < least) return found;
+  for (std::uint32_t i = 0; i < values.size(); ++i)
+    if (value_or(values[i], 0) >= share * most) found.push_back(i);
+  std::ranges::stable_sort(
+      found, [&](std::uint32_t one, std::uint32_t two) { return values[one] > values[two]; });
+  return found;
+}
+
+}  // namespace
+
+Explainer::Explainer(const JobPlan& plan, const StreamTable& table) : plan_(&plan), table_(&table) {
+  const auto switches_of = [&](const std::vector<std::uint32_t>& cards) {
+    std::set<std::string> names;
+    for (const std::uint32_t card : cards)
+      if (const auto* known = table.topology().card(table.cards()[card].address))
+        if (!known->leaf.empty()) names.insert(known->leaf);
+    return std::vector<std::string>(names.begin(), names.end());
+  };
+  for (std::size_t i = 0; i < plan.groups.size(); ++i) {
+    if (plan.groups[i].label == Label::pipeline) continue;
+    units_.push_back({plan.groups[i].cards, switches_of(plan.groups[i].cards), false, i});
+  }
+  for (std::size_t i = 0; i < plan.pipes.size(); ++i) {
+    const std::vector<std::uint32_t> cards{plan.pipes[i].src, plan.pipes[i].dst};
+    units_.push_back({cards, switches_of(cards), true, i});
+  }
+  std::set<std::uint32_t> servers;
+  for (const std::uint32_t card : plan.cards) servers.insert(table.cards()[card].server);
+  servers.erase(kNone);
+  servers_.assign(servers.begin(), servers.end());
+}
+
+std::string Explainer::name_of(std::uint32_t server) const {
+  return table_->topology().servers()[server];
+}
+
+Explainer::Slowness Explainer::slowness(const Unit& unit, const StepList& steps,
+                                        const StepList& before) const {
+  std::vector<double> bytes;
+  const auto values = [&](const StepList& all) {
+    std::vector<double> found;
+    for (const JobStep* step : all) {
+      if (unit.is_pipe) {
+        const PipeStep& pipe = step->pipes[unit.index];
+        if (pipe.bytes <= 0) continue;
+        found.push_back(pipe.seconds / pipe.bytes);
+        bytes.push_back(pipe.bytes);
+      } else if (step->groups[unit.index].transfer > 0) {
+        found.push_back(step->groups[unit.index].transfer);
+      }
+    }
+    return found;
+  };
+  const double usual = median(values(before)), now = median(values(steps));
+  if (usual <= 0 || now <= 0) return {};
+  return {now / usual, (now - usual) * (unit.is_pipe ? median(bytes) : 1)};
+}
+
+std::optional<Explanation> Explainer::eliminate(const std::vector<const Unit*>& slow,
+                                                const std::vector<const Unit*>& judged) const {
+  constexpr double kTie = 0.051, kSwitch = 0.05, kLeast = 0.5;
+  struct Touch {
+    double slow = 0, all = 0;
+  };
+  std::map<std::uint32_t, Touch> cards;
+  std::map<std::string, Touch> switches;
+  const auto count = [&](const Unit& unit, double Touch::* field) {
+    for (const std::uint32_t card : unit.cards) cards[card].*field += 1;
+    for (const std::string& name : unit.switches) switches[name].*field += 1;
+  };
+  for (const Unit* unit : slow) count(*unit, &Touch::slow);
+  for (const Unit* unit : judged) count(*unit, &Touch::all);
+  std::vector<std::pair<double, std::string>> scores;
+  double best_card = 0, best_switch = 0;
+  const auto score = [&](const Touch& touch) {
+    return touch.slow / static_cast<double>(slow.size()) - (touch.all - touch.slow) / touch.all;
+  };
+  for (const auto& [card, touch] : cards) {
+    scores.emplace_back(score(touch), to_text(table_->cards()[card].address));
+    best_card = std::max(best_card, scores.back().first);
+  }
+  for (const auto& [name, touch] : switches) {
+    scores.emplace_back(score(touch) - kSwitch, name);
+    best_switch = std::max(best_switch, scores.back().first);
+  }
+  const double best = std::max(best_card, best_switch);
+  if (best < kLeast) return std::nullopt;
+  std::ranges::stable_sort(scores, std::greater<>(), &std::pair<double, std::string>::first);
+  Explanation found;
+  found.cause = best_switch > best_card ? Cause::congested_switch : Cause::degraded_link;
+  for (const auto& [value, name] : scores)
+    if (value >= best - kTie) found.place.push_back(name);
+  found.ambiguous = found.place.size() > 1;
+  // An answer that names a quarter of the job names nothing.
+  if (found.place.size() > 1 && found.place.size() * 4 > plan_->cards.size()) found.place.clear();
+  return found;
+}
+
+std::optional<Explanation> Explainer::slow_transfers(const StepList& steps, const StepList& before,
+                                                     double ratio_min) const {
+  constexpr double kPipeMore = 1.2, kLeastSeconds = 0.0005;
+  std::vector<const Unit*> slow, judged;
+  double worst = 1, group_seconds = 0, pipe_seconds = 0;
+  for (const Unit& unit : units_) {
+    const Slowness own = slowness(unit, steps, before);
+    if (own.ratio == 1) continue;
+    judged.push_back(&unit);
+    if (own.ratio < ratio_min * (unit.is_pipe ? kPipeMore : 1) || own.seconds < kLeastSeconds)
+      continue;
+    slow.push_back(&unit);
+    worst = std::max(worst, own.ratio);
+    double& seconds = unit.is_pipe ? pipe_seconds : group_seconds;
+    seconds = std::max(seconds, own.seconds);
+  }
+  if (slow.empty()) return std::nullopt;
+  constexpr double kExplains = 0.4;
+  const double excess = median_busy(steps) - median_busy(before);
+  if (group_seconds + pipe_seconds < kExplains * excess) return std::nullopt;
+  auto found = eliminate(slow, judged);
+  if (found) found->factor = worst;
+  return found;
+}
+
+/// Of each server how much later than the first its cards came to the first event of the step;
+/// groups of two cannot tell.
+std::vector<double> Explainer::lateness(const JobStep& step) const {
+  std::map<std::uint32_t, std::vector<double>> all;
+  for (std::size_t g = 0; g < step.groups.size(); ++g) {
+    const auto& cards = plan_->groups[g].cards;
+    if (cards.size() < 3 || step.groups[g].late.size() != cards.size()) continue;
+    for (std::size_t i = 0; i < cards.size(); ++i)
+      if (!std::isnan(step.groups[g].late[i]))
+        all[table_->cards()[cards[i]].server].push_back(step.groups[g].late[i]);
+  }
+  std::vector<double> found;
+  for (const std::uint32_t server : servers_)
+    found.push_back(all.contains(server) ? median(all[server]) : kUnknown);
+  return found;
+}
+
+/// Of each server how much longer than usual its cards took from what a send needed to its start.
+std::vector<double> Explainer::service_ratios(const JobStep& step, const StepList& before) const {
+  std::map<std::uint32_t, std::vector<double>> all;
+  for (std::size_t p = 0; p < plan_->pipes.size(); ++p) {
+    const double now = step.pipes[p].service;
+    if (std::isnan(now)) continue;
+    std::vector<double> usual;
+    for (const JobStep* one : before)
+      if (!std::isnan(one->pipes[p].service)) usual.push_back(one->pipes[p].service);
+    if (usual.size() < 3 || median(usual) <= 0) continue;
+    all[table_->cards()[plan_->pipes[p].src].server].push_back(now / median(usual));
+  }
+  std::vector<double> found;
+  for (const std::uint32_t server : servers_)
+    found.push_back(all.contains(server) ? median(all[server]) : kUnknown);
+  return found;
+}
+
+std::vector<std::uint32_t> Explainer::late_servers(const JobStep& step, const StepList& before,
+                                                   double excess) const {
+  constexpr double kShare = 0.7, kOfExcess = 0.3, kRatioMin = 0.05;
+  const double usual = median_busy(before);
+  std::vector<double> ratios = service_ratios(step, before);
+  for (double& ratio : ratios) ratio -= 1;
+  std::vector<std::uint32_t> found =
+      outstanding(ratios, std::max(kRatioMin, kOfExcess * excess / usual), kShare);
+  if (found.empty()) {
+    std::vector<double> late = lateness(step);
+    std::vector<std::vector<double>> history;
+    for (const JobStep* one : before) history.push_back(lateness(*one));
+    for (std::size_t s = 0; s < late.size(); ++s) {
+      std::vector<double> own;
+      for (const auto& one : history)
+        if (!std::isnan(one[s])) own.push_back(one[s]);
+      late[s] -= median(own);
+    }
+    found = outstanding(late, kOfExcess * excess, kShare);
+  }
+  for (std::uint32_t& one : found) one = servers_[one];
+  return found;
+}
+
+/// The step began late: its first send came later than usual by most of the excess.
+bool Explainer::begins_late(const JobStep& step, const StepList& before, double excess) const {
+  constexpr double kMost = 0.5;
+  const auto wait = [](const JobStep& one) {
+    return static_cast<double>(one.first_send - one.begin) / 1e9 - one.storage;
+  };
+  std::vector<double> usual;
+  for (const JobStep* one : before) usual.push_back(wait(*one));
+  if (wait(step) - median(usual) > kMost * excess) return true;
+  for (std::size_t card = 0; card < step.wake.size(); ++card) {
+    std::vector<double> own;
+    for (const JobStep* one : before)
+      if (!std::isnan(one->wake[card])) own.push_back(one->wake[card]);
+    if (own.size() >= 3 && step.wake[card] - median(own) > kMost * excess) return true;
+  }
+  return false;
+}
+
+Explanation Explainer::explain(const StepList& slow, const StepList& before, bool is_over) const {
+  constexpr double kTransfer = 1.5, kSame = 0.7;
+  constexpr std::size_t kFew = 3;
+  const double usual = median_busy(before);
+  if (auto link = slow_transfers(slow, before, kTransfer)) return *link;
+  Explanation found;
+  found.factor = usual > 0 ? median_busy(slow) / usual : 1;
+  std::map<std::uint32_t, std::size_t> worst, named;
+  std::size_t told = 0, late_begins = 0;
+  for (const JobStep* step : slow) {
+    const double excess = step->busy() - usual;
+    const auto servers = late_servers(*step, before, excess);
+    if (!servers.empty()) {
+      ++told;
+      ++worst[servers.front()];
+    }
+    for (const std::uint32_t server : servers) ++named[server];
+    late_begins += begins_late(*step, before, excess);
+  }
+  const auto most = std::ranges::max_element(worst, {}, [](const auto& one) { return one.second; });
+  const bool is_brief = slow.size() == 1 || (is_over && slow.size() <= kFew);
+  if (is_brief)
+    found.cause = late_begins * 2 > slow.size() ? Cause::data_stall : Cause::pause;
+  else if (told > 0 && static_cast<double>(most->second) < kSame * static_cast<double>(told))
+    found.cause = Cause::imbalance;
+  else
+    found.cause = Cause::slow_gpu;
+  if (is_brief && told == 0) found.cause = Cause::data_stall;  // all ranks alike
+  if (found.cause != Cause::imbalance && told > 0) {
+    found.place.push_back(name_of(most->first));
+    for (const auto& [server, count] : named)  // replicas of a pipeline are late together
+      if (server != most->first && count == named[most->first] && slow.size() > 1)
+        found.place.push_back(name_of(server));
+    found.ambiguous = found.place.size() > 1;
+    if (found.place.size() > 1 && found.place.size() * 4 > servers_.size()) found.place.resize(1);
+  }
+  return found;
+}
+
+}  // namespace l4::flows

@@ -1,0 +1,69 @@
+// Why steps were slow, and where.
+//
+// Place in the flow: the slow steps of an incident and usual ones before -> Explainer -> cause and
+// answer set. Slow transfers come first: of a group the time after everybody had arrived, of a
+// pipeline stream seconds a byte; cards and switches are then excluded by the units that they touch
+// and that are not slow. Else whoever came late. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aggregator/flows/job_flows.h"
+#include "aggregator/flows/plan.h"
+#include "aggregator/flows/step_facts.h"
+#include "aggregator/flows/streams.h"
+
+namespace l4::flows {
+
+struct Explanation {
+  Cause cause = Cause::slow_gpu;
+  std::vector<std::string> place;
+  bool ambiguous = false;
+  double factor = 1;
+};
+
+using StepList = std::vector<const JobStep*>;
+
+class Explainer {
+ public:
+  Explainer(const JobPlan& plan, const StreamTable& table);
+
+  /// `is_over`: usual steps have followed since.
+  Explanation explain(const StepList& slow, const StepList& before, bool is_over) const;
+
+  /// Transfers that are slow against `before` in all of `steps`; none if there are none.
+  std::optional<Explanation> slow_transfers(const StepList& steps, const StepList& before,
+                                            double ratio_min) const;
+
+ private:
+  /// A group or a pipeline stream, with what it touches.
+  struct Unit {
+    std::vector<std::uint32_t> cards;
+    std::vector<std::string> switches;
+    bool is_pipe = false;
+    std::size_t index = 0;  ///< of groups or pipes
+  };
+  struct Slowness {
+    double ratio = 1, seconds = 0;  ///< against before, and in a step
+  };
+  Slowness slowness(const Unit& unit, const StepList& steps, const StepList& before) const;
+  std::optional<Explanation> eliminate(const std::vector<const Unit*>& slow,
+                                       const std::vector<const Unit*>& judged) const;
+  /// Servers that held the step up, the worst first; empty if none stands out.
+  std::vector<std::uint32_t> late_servers(const JobStep& step, const StepList& before,
+                                          double excess) const;
+  std::vector<double> lateness(const JobStep& step) const;
+  std::vector<double> service_ratios(const JobStep& step, const StepList& before) const;
+  bool begins_late(const JobStep& step, const StepList& before, double excess) const;
+  std::string name_of(std::uint32_t server) const;
+
+  const JobPlan* plan_;
+  const StreamTable* table_;
+  std::vector<Unit> units_;
+  std::vector<std::uint32_t> servers_;
+};
+
+}  // namespace l4::flows

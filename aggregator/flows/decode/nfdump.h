@@ -1,0 +1,21 @@
+// Files of nfcapd, through the program nfdump.
+//
+// Place in the flow: a file of nfcapd -> nfdump as a child, which prints a line a record ->
+// FlowRecord. nfdump's own CSV prints whole seconds only, so lines are given a format of ours.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "aggregator/flows/decode/input.h"
+#include "common/base/error.h"
+
+namespace l4::flows::decode {
+
+/// Error: nfdump is not installed, or it cannot read the file.
+Result<void> read_nfcapd(const std::filesystem::path& file, Counts& counts, const Sink& sink);
+
+/// One line of "%tsr %ter %sa %da %sp %dp %pr %byt %pkt"; false if it is none.
+bool parse_nfdump_line(std::string_view line, FlowRecord& record);
+
+}  // namespace l4::flows::decode

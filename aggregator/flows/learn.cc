@@ -1,0 +1,271 @@
+#include "aggregator/flows/learn.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "aggregator/flows/numbers.h"
+#include "aggregator/flows/union_find.h"
+
+namespace l4::flows {
+namespace {
+
+using Pair = std::pair<std::uint32_t, std::uint32_t>;
+
+struct PairLoad {
+  std::uint64_t bytes = 0, packets = 0;
+};
+
+/// Pairs that carry enough: probes and stray connections join no jobs.
+std::map<Pair, bool> training_pairs(const std::vector<Track>& tracks, const StreamTable& table,
+                                    const ExporterSettings& exporter) {
+  constexpr std::uint64_t kBytesMin = 1 << 20, kSeenMin = 8;
+  constexpr double kShareMin = 1e-4;
+  std::map<Pair, PairLoad> loads;
+  for (const Track& track : tracks) {
+    const Stream& stream = table.streams()[track.stream];
+    PairLoad& load = loads[{track.src, track.dst}];
+    load.bytes += stream.bytes;
+    load.packets += stream.packets;
+  }
+  std::vector<std::uint64_t> heaviest(table.cards().size());
+  for (const auto& [pair, load] : loads)
+    for (const std::uint32_t card : {pair.first, pair.second})
+      heaviest[card] = std::max(heaviest[card], load.bytes);
+  std::map<Pair, bool> keep;
+  for (const auto& [pair, load] : loads) {
+    const std::uint64_t most = std::min(heaviest[pair.first], heaviest[pair.second]);
+    keep[pair] = load.bytes >= kBytesMin &&
+                 static_cast<double>(load.bytes) >= kShareMin * static_cast<double>(most) &&
+                 load.packets >= kSeenMin * exporter.sampling;
+  }
+  return keep;
+}
+
+bool is_sorted_by_end(const std::vector<Row>& rows) {
+  return std::ranges::is_sorted(rows, {}, &Row::end);
+}
+
+Edge edge_of(const Track& track, TimeNs offset = 0) {
+  return {track.stream, track.src, track.dst, offset};
+}
+
+/// Offsets of the clocks of the group's edges against the first one's, along the mates.
+void set_offsets(Group& group, const std::vector<std::uint32_t>& members,
+                 const std::vector<Mate>& mates) {
+  constexpr TimeNs kNoise = kMillisecond / 5;
+  std::map<std::uint32_t, std::size_t> place;
+  for (std::size_t i = 0; i < members.size(); ++i) place[members[i]] = i;
+  std::vector<bool> known(members.size());
+  for (std::size_t first = 0; first < members.size(); ++first) {
+    TimeNs offset = known[first] ? group.edges[first].offset : 0;
+    for (std::size_t at = first; !known[at];) {  // along the ring until it closes
+      known[at] = true;
+      group.edges[at].offset = std::abs(offset) < kNoise ? 0 : offset;
+      const Mate& mate = mates[members[at]];
+      const auto next = place.find(mate.track);
+      if (next == place.end()) break;
+      offset += mate.offset;
+      at = next->second;
+    }
+  }
+}
+
+EventSettings event_settings(const std::vector<Track>& tracks,
+                             const std::vector<std::uint32_t>& members,
+                             const ExporterSettings& exporter) {
+  EventSettings settings;
+  std::vector<TimeNs> tolerances;
+  for (const std::uint32_t member : members)
+    for (const Row& row : tracks[member].rows) {
+      if (tolerances.size() >= 256) break;
+      tolerances.push_back(end_tolerance(row, settings.tolerance, exporter.sampling));
+    }
+  if (!tolerances.empty()) settings.tolerance = median(tolerances);
+  settings.hold += exporter.inactive + exporter.inactive / 4;
+  return settings;
+}
+
+/// Exchanges between experts carry what the router gives them: another size each time.
+bool varies(const std::vector<Row>& rows) {
+  constexpr double kVaries = 0.08;
+  std::vector<double> sizes;
+  for (const Row& row : rows) sizes.push_back(static_cast<double>(row.bytes));
+  return scatter(sizes) > kVaries * mean(sizes);
+}
+
+/// The same where one packet in N is seen: more scatter than that of the packets that were seen,
+/// which is that of a Poisson count without its zeros.
+bool varies_sampled(const std::vector<Row>& rows, const ExporterSettings& exporter) {
+  constexpr double kOwn = 0.05, kSigmas = 5, kMany = 16;
+  std::vector<double> seen;
+  for (const Row& row : rows) seen.push_back(static_cast<double>(row.packets) / exporter.sampling);
+  const double middle = mean(seen), rate = rate_of_seen(middle);
+  if (middle > kMany) return false;  // sizes are good enough to be compared with the mate's
+  double spread = 0;
+  for (const double one : seen) spread += (one - middle) * (one - middle);
+  spread /= static_cast<double>(std::max<std::size_t>(1, seen.size() - 1));
+  const double usual = middle * (1 + rate - middle);
+  const double error = usual * std::sqrt(2.0 / static_cast<double>(seen.size())) + 1e-9;
+  return spread - usual > kOwn * rate * rate + kSigmas * error;
+}
+
+/// Share of a period outside of the group's longest pause in it.
+double fill_of(const std::vector<const Track*>& tracks, TimeNs period) {
+  constexpr std::size_t kPeriods = 48;
+  std::vector<std::pair<TimeNs, TimeNs>> busy;
+  for (const Track* track : tracks)
+    for (const Row& row : track->rows) busy.emplace_back(row.start, row.end);
+  std::ranges::sort(busy);
+  if (busy.empty() || period <= 0) return 0;
+  std::vector<double> pauses;
+  TimeNs until = busy.front().second, begin = busy.front().first, longest = 0;
+  for (const auto& [start, end] : busy) {
+    while (start >= begin + period && pauses.size() < kPeriods) {
+      longest = std::max(longest, std::min(begin + period, start) - std::max(until, begin));
+      pauses.push_back(static_cast<double>(longest) / static_cast<double>(period));
+      begin += period;
+      longest = 0;
+    }
+    if (start > until) longest = std::max(longest, start - std::max(until, begin));
+    until = std::max(until, end);
+  }
+  return 1 - median(std::move(pauses));
+}
+
+/// A group whose collectives fill the step, on a card that also has one in bursts, is context
+/// parallelism; others that fill it are sharded data parallelism.
+void tell_context_from_data(std::vector<Group>& groups,
+                            const std::vector<std::vector<const Track*>>& tracks) {
+  constexpr double kFills = 0.3, kFillsAgainstOne = 0.4, kMore = 1.5, kBurst = 0.5;
+  std::map<std::uint32_t, std::vector<std::size_t>> by_card;
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    for (const std::uint32_t card : groups[i].cards) by_card[card].push_back(i);
+  for (std::size_t one = 0; one < groups.size(); ++one)
+    for (const std::size_t two : by_card[groups[one].cards.front()]) {
+      const auto& burst = groups[two].rule;
+      if (one == two || !burst || burst->spread() > kBurst || groups[two].label != Label::data)
+        continue;
+      const auto& own = groups[one].rule;
+      if (own && own->events <= burst->events) continue;
+      const double fill = fill_of(tracks[one], burst->period);
+      if (fill > (burst->events > 1 ? kFills : kFillsAgainstOne) &&
+          fill > kMore * fill_of(tracks[two], burst->period)) {
+        groups[one].label = Label::context;
+        break;
+      }
+    }
+}
+
+}  // namespace
+
+const char* to_text(Label label) {
+  switch (label) {
+    case Label::data:
+      return "DP";
+    case Label::pipeline:
+      return "PP";
+    case Label::context:
+      return "CP";
+    case Label::expert:
+      return "EP";
+  }
+  return "";
+}
+
+std::vector<Track> collect_tracks(const StreamTable& table, const ExporterSettings& exporter) {
+  constexpr std::size_t kRowsMin = 3;
+  std::vector<std::uint32_t> place(table.streams().size(), kNone);
+  std::vector<Track> tracks;
+  for (std::uint32_t i = 0; i < table.streams().size(); ++i) {
+    const Stream& stream = table.streams()[i];
+    if (stream.job != kNone || stream.rows < kRowsMin || stream.dst_card == kNone) continue;
+    place[i] = static_cast<std::uint32_t>(tracks.size());
+    tracks.push_back({i, stream.src_card, stream.dst_card, {}});
+    tracks.back().rows.reserve(stream.rows);
+  }
+  table.each_row([&](const Row& row) {
+    if (place[row.stream] != kNone) tracks[place[row.stream]].rows.push_back(row);
+  });
+  const auto keep = training_pairs(tracks, table, exporter);
+  std::erase_if(tracks, [&](const Track& track) {
+    return track.rows.size() < kRowsMin || !keep.at({track.src, track.dst});
+  });
+  for (Track& track : tracks)
+    if (!is_sorted_by_end(track.rows)) std::ranges::stable_sort(track.rows, {}, &Row::end);
+  return tracks;
+}
+
+std::vector<Beat> beats_of(const Group& group, const std::vector<const Track*>& tracks) {
+  std::vector<Part> parts;
+  for (std::uint32_t edge = 0; edge < group.edges.size(); ++edge)
+    for (const Row& row : tracks[edge]->rows)
+      parts.push_back({edge, row.start - group.edges[edge].offset,
+                       row.end - group.edges[edge].offset, row.bytes});
+  std::ranges::stable_sort(parts, {}, &Part::end);
+  std::vector<Beat> beats;
+  const auto closed = [&](const Event& event) {
+    beats.push_back({event.first_start, event.end, event.bytes});
+  };
+  Assembler assembler(group.edges.size(), group.events);
+  for (const Part& part : parts) assembler.add(part, closed);
+  if (!parts.empty()) assembler.release(parts.back().end + 2 * group.events.hold, closed);
+  return beats;
+}
+
+Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporter) {
+  constexpr double kCollective = 0.5;
+  const std::vector<Mate> mates = find_mates(tracks, exporter);
+  Labelled labelled;
+  UnionFind sets(tracks.size());
+  std::vector<bool> is_collective(tracks.size());
+  for (std::uint32_t i = 0; i < tracks.size(); ++i) {
+    is_collective[i] = mates[i].share >= kCollective &&
+                       (exporter.sampling <= 1 || !varies_sampled(tracks[i].rows, exporter));
+    if (is_collective[i]) sets.join(i, mates[i].track);
+  }
+  std::map<std::uint32_t, std::vector<std::uint32_t>> members;
+  for (std::uint32_t i = 0; i < tracks.size(); ++i)
+    if (is_collective[i]) members[sets.find(i)].push_back(i);
+  for (std::uint32_t i = 0; i < tracks.size(); ++i) {
+    if (is_collective[i]) continue;
+    if (const auto set = members.find(sets.find(i)); set != members.end()) {
+      set->second.push_back(i);  // the mate of a collective stream is collective
+      continue;
+    }
+    const bool is_exchange =
+        exporter.sampling > 1 ? varies_sampled(tracks[i].rows, exporter) : varies(tracks[i].rows);
+    (is_exchange ? labelled.experts : labelled.pipes).push_back(edge_of(tracks[i]));
+  }
+  std::vector<std::vector<const Track*>> rows_of;
+  for (const auto& [set, own] : members) {
+    Group group;
+    std::vector<const Track*> rows;
+    for (const std::uint32_t member : own) {
+      group.edges.push_back(edge_of(tracks[member]));
+      rows.push_back(&tracks[member]);
+      for (const std::uint32_t card : {tracks[member].src, tracks[member].dst})
+        group.cards.push_back(card);
+      for (const Row& row : tracks[member].rows) group.bytes += row.bytes;
+    }
+    std::ranges::sort(group.cards);
+    group.cards.erase(std::ranges::unique(group.cards).begin(), group.cards.end());
+    set_offsets(group, own, mates);
+    group.events = event_settings(tracks, own, exporter);
+    group.rule = learn_steps(beats_of(group, rows), {exporter.sampling > 1, exporter.is_vague()});
+    labelled.groups.push_back(std::move(group));
+    rows_of.push_back(std::move(rows));
+  }
+  tell_context_from_data(labelled.groups, rows_of);
+  return labelled;
+}
+
+std::vector<JobPlan> learn(const StreamTable& table, const ExporterSettings& exporter) {
+  const std::vector<Track> tracks = collect_tracks(table, exporter);
+  std::vector<JobPlan> jobs = join_jobs(table, tracks, label(tracks, exporter), exporter);
+  if (exporter.sampling <= 1)  // else moments are too vague to tell who sends together
+    for (JobPlan& job : jobs) job.strategy = strategy_of(job, table, tracks);
+  return jobs;
+}
+
+}  // namespace l4::flows

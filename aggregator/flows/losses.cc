@@ -1,0 +1,32 @@
+#include "aggregator/flows/losses.h"
+
+#include <algorithm>
+
+namespace l4::flows {
+
+void Losses::add(const FlowRecord& record) {
+  if (!record.has_sequence || record.exporter >= kExportersMax) return;
+  known_ = true;
+  if (record.exporter >= exporters_.size()) exporters_.resize(record.exporter + 1);
+  Exporter& exporter = exporters_[record.exporter];
+  if (exporter.seen && record.sequence > exporter.next) {
+    lost_ += record.sequence - exporter.next;
+    exporter.gaps.push_back(
+        {std::min(exporter.last_end, record.end), std::max(exporter.last_end, record.end)});
+    if (exporter.gaps.size() > kGapsMax) exporter.gaps.pop_front();
+  }
+  if (exporter.seen && record.sequence < exporter.next) return;  // late: it is not lost after all
+  exporter.seen = true;
+  exporter.next = record.sequence + 1;
+  exporter.last_end = record.end;
+}
+
+bool Losses::is_lossy(std::uint32_t exporter, TimeNs from, TimeNs to) const {
+  if (exporter >= exporters_.size()) return false;
+  const auto& gaps = exporters_[exporter].gaps;
+  const auto first =
+      std::ranges::partition_point(gaps, [&](const Gap& gap) { return gap.to < from; });
+  return first != gaps.end() && first->from <= to;
+}
+
+}  // namespace l4::flows

@@ -1,0 +1,141 @@
+#include "aggregator/flows/mates.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "aggregator/flows/numbers.h"
+
+namespace l4::flows {
+namespace {
+
+constexpr std::size_t kCompared = 48;  // rows of a track
+constexpr TimeNs kApart = 6 * kMillisecond, kTogether = kMillisecond / 4, kNear = kMillisecond;
+
+/// A row of the track and the nearest of a candidate's.
+struct Meeting {
+  const Row* own = nullptr;
+  const Row* other = nullptr;
+  TimeNs distance = 0;
+};
+
+bool is_alike(const Row& one, const Row& two, std::uint32_t sampling) {
+  constexpr double kAlike = 0.05, kSampledAlike = 4.5;
+  const auto first = static_cast<double>(one.bytes), second = static_cast<double>(two.bytes);
+  double tolerance = kAlike;
+  if (sampling > 1) {
+    const double packets = std::max(1.0, static_cast<double>(std::min(one.packets, two.packets)));
+    tolerance = std::max(tolerance, kSampledAlike * std::sqrt(sampling / packets));
+  }
+  return std::abs(first - second) <= tolerance * std::max(first, second);
+}
+
+class Comparison {
+ public:
+  Comparison(const Track& own, const ExporterSettings& exporter) : own_(own), exporter_(exporter) {
+    // From the middle: the beginning of a capture is often torn.
+    const std::size_t count = std::min(kCompared, own.rows.size());
+    first_ = (own.rows.size() - count) / 2;
+    vague_ = usual_tolerance(own);
+    last_ = first_ + count;
+  }
+
+  Mate against(const Track& other, std::uint32_t index) {
+    meet(other);
+    Mate mate;
+    mate.track = index;
+    if (met_.empty()) return mate;
+    std::vector<TimeNs>& distances = distances_;
+    distances.clear();
+    for (const Meeting& meeting : met_) distances.push_back(meeting.distance);
+    mate.offset = median(distances);
+    std::size_t strict = 0, loose = 0;
+    for (const Meeting& meeting : met_) {
+      const TimeNs away = std::abs(meeting.distance - mate.offset);
+      const TimeNs own =
+          std::max(end_tolerance(*meeting.own, kTogether, exporter_.sampling), vague_);
+      if (away <= own && is_alike(*meeting.own, *meeting.other, exporter_.sampling)) ++strict;
+      if (away <= own + kNear) ++loose;
+    }
+    // Of a sampled transfer maybe no packet was seen: such rows cannot meet.
+    const double all = static_cast<double>(last_ - first_) * presence(other);
+    mate.share = static_cast<double>(strict) / all;
+    mate.loose = static_cast<double>(loose) / all;
+    return mate;
+  }
+
+ private:
+  double presence(const Track& other) const {
+    if (exporter_.sampling <= 1) return 1;
+    double packets = 0;
+    for (const Row& row : other.rows) packets += row.packets;
+    return 1 - std::exp(-rate_of_seen(packets / static_cast<double>(other.rows.size()) /
+                                      exporter_.sampling));
+  }
+  /// Tolerance of the track's rows of which several packets were seen: one packet alone does not
+  /// tell how long the transfer was.
+  TimeNs usual_tolerance(const Track& own) const {
+    std::vector<TimeNs> all;
+    if (exporter_.sampling > 1)
+      for (const Row& row : own.rows)
+        if (row.packets > exporter_.sampling)
+          all.push_back(end_tolerance(row, kTogether, exporter_.sampling));
+    return median(std::move(all));
+  }
+  void meet(const Track& other) {
+    met_.clear();
+    auto at = std::ranges::lower_bound(other.rows, own_.rows[first_].end - kApart, {}, &Row::end);
+    for (std::size_t i = first_; i < last_; ++i) {
+      const Row& row = own_.rows[i];
+      const auto away = [&](const Row& one) { return std::abs(one.end - row.end); };
+      while (at != other.rows.end() && at + 1 != other.rows.end() && away(at[1]) <= away(*at)) ++at;
+      if (at == other.rows.end()) return;
+      if (away(*at) < kApart + end_tolerance(row, 0, exporter_.sampling))
+        met_.push_back({&row, &*at, at->end - row.end});
+    }
+  }
+
+  const Track& own_;
+  const ExporterSettings& exporter_;
+  std::size_t first_ = 0, last_ = 0;
+  TimeNs vague_ = 0;
+  std::vector<Meeting> met_;
+  std::vector<TimeNs> distances_;
+};
+
+}  // namespace
+
+double rate_of_seen(double seen) {
+  constexpr int kRounds = 40;
+  double rate = std::max(seen - 1, 1e-3);
+  for (int i = 0; i < kRounds; ++i) rate = seen * (1 - std::exp(-rate));
+  return rate;
+}
+
+TimeNs end_tolerance(const Row& row, TimeNs exact, std::uint32_t sampling) {
+  constexpr double kBetween = 3;
+  if (sampling <= 1 || row.packets == 0) return exact;
+  return exact + static_cast<TimeNs>(kBetween * sampling *
+                                     static_cast<double>(row.end - row.start) / row.packets);
+}
+
+std::vector<Mate> find_mates(const std::vector<Track>& tracks, const ExporterSettings& exporter) {
+  std::map<std::uint32_t, std::vector<std::uint32_t>> leaving;
+  for (std::uint32_t i = 0; i < tracks.size(); ++i) leaving[tracks[i].src].push_back(i);
+  std::vector<Mate> mates(tracks.size());
+  for (std::size_t i = 0; i < tracks.size(); ++i) {
+    const auto candidates = leaving.find(tracks[i].dst);
+    if (candidates == leaving.end() || tracks[i].rows.empty()) continue;
+    Comparison comparison(tracks[i], exporter);
+    Mate& best = mates[i];
+    for (const std::uint32_t other : candidates->second) {
+      const Mate mate = comparison.against(tracks[other], other);
+      const double loose = std::max(best.loose, mate.loose);
+      if (mate.share > best.share) best = mate;
+      best.loose = loose;
+    }
+  }
+  return mates;
+}
+
+}  // namespace l4::flows

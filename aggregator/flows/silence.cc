@@ -1,0 +1,107 @@
+#include "aggregator/flows/silence.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+namespace l4::flows {
+namespace {
+
+constexpr TimeNs kAtOnce = kMillisecond * 5 / 2;
+
+TimeNs deadline_of(const JobTracker& job) {
+  constexpr TimeNs kWithoutClock = 30 * kSecond;
+  const TimeNs steps = job.period() > 0 ? 3 * job.period() : kWithoutClock;
+  return std::max(steps, 2 * job.longest_gap());
+}
+
+/// What a job left behind in the middle of a step.
+struct Torn {
+  bool in_step = false;
+  std::set<std::uint32_t> missing;  ///< cards without an edge in the last event of their group
+  std::size_t cut_at_end = 0;       ///< transfers that ended, too short, with the last row
+  TimeNs first_cut = 0;
+};
+
+Torn torn_of(const JobTracker& job) {
+  constexpr double kShort = 0.95;
+  Torn torn;
+  const JobPlan& plan = job.plan();
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    const auto now = job.now(g);
+    torn.in_step = torn.in_step || now.counted > 0;
+    for (const Event& event : now.open) {
+      if (event.parts.size() >= plan.groups[g].edges.size()) continue;
+      torn.in_step = true;
+      std::set<std::uint32_t> present;
+      for (const Part& part : event.parts) {
+        present.insert(plan.groups[g].edges[part.edge].src);
+        present.insert(plan.groups[g].edges[part.edge].dst);
+        torn.cut_at_end += part.end >= job.last_row() - kAtOnce;
+      }
+      for (const std::uint32_t card : plan.groups[g].cards)
+        if (!present.contains(card)) torn.missing.insert(card);
+    }
+  }
+  for (std::size_t p = 0; p < plan.pipes.size(); ++p) {
+    const PipeStep& pipe = job.open_step().pipes[p];
+    torn.in_step = torn.in_step || pipe.sends > 0;
+    if (pipe.last_end < job.last_row() - kAtOnce || pipe.sends < 2) continue;
+    const double usual = pipe.bytes / pipe.sends;
+    torn.cut_at_end += static_cast<double>(job.last_bytes(p)) < kShort * usual;
+  }
+  return torn;
+}
+
+/// Servers of the job by when they sent last; those that are behind in this step, or missing.
+std::vector<std::uint32_t> first_silent(const JobTracker& job, const StreamTable& table,
+                                        const Torn& torn) {
+  const JobPlan& plan = job.plan();
+  std::set<std::uint32_t> suspects;
+  for (const std::uint32_t card : torn.missing) suspects.insert(table.cards()[card].server);
+  std::map<std::uint32_t, TimeNs> last;
+  for (std::size_t p = 0; p < plan.pipes.size(); ++p) {
+    const std::uint32_t server = table.cards()[plan.pipes[p].src].server;
+    if (!suspects.empty() && !suspects.contains(server)) continue;
+    const PipeStep& pipe = job.open_step().pipes[p];
+    if (pipe.sends >= job.usual_sends(p)) continue;  // it has sent all of this step
+    TimeNs& own = last[server];
+    own = std::max(own, job.last_send(p));
+  }
+  std::vector<std::uint32_t> order;
+  if (last.empty()) {
+    order.assign(suspects.begin(), suspects.end());
+  } else {
+    for (const auto& [server, time] : last) order.push_back(server);
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t server) { return last[server]; });
+  }
+  std::erase(order, kNone);
+  return order;
+}
+
+}  // namespace
+
+std::optional<FlowFinding> find_silence(const JobTracker& job, const StreamTable& table, TimeNs now,
+                                        TimeNs others) {
+  constexpr std::size_t kNamed = 2, kCutMin = 2;
+  const TimeNs deadline = deadline_of(job);
+  if (job.last_row() == 0 || now - job.last_row() < deadline || job.writes_storage(now))
+    return std::nullopt;
+  const Torn torn = torn_of(job);
+  if (!torn.in_step && others - job.last_row() < deadline) return std::nullopt;
+  FlowFinding finding;
+  finding.at = job.last_row() + deadline;
+  finding.since = job.last_row();
+  const auto order = first_silent(job, table, torn);
+  if (torn.cut_at_end >= kCutMin && torn.missing.empty())
+    finding.cause = Cause::crash;
+  else if (torn.in_step && !order.empty())
+    finding.cause = Cause::hang;
+  for (std::size_t i = 0; i < std::min(kNamed, order.size()); ++i)
+    finding.place.push_back(table.topology().servers()[order[i]]);
+  finding.ambiguous = order.size() > 1;
+  return finding;
+}
+
+}  // namespace l4::flows

@@ -1,0 +1,351 @@
+#include "aggregator/flows/steps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
+
+#include "aggregator/flows/numbers.h"
+
+namespace l4::flows {
+namespace {
+
+constexpr std::size_t kEventsMax = 768;  // in a step
+
+TimeNs gap_before(const std::vector<Beat>& beats, std::size_t at) {
+  return std::max<TimeNs>(0, beats[at].start - beats[at - 1].end);
+}
+
+/// Beats on which one number of events is tried: enough steps to tell, few enough to be early.
+std::size_t prefix_of(std::size_t beats, std::size_t events) {
+  constexpr std::size_t kSteps = 24;
+  return std::min(beats, events * kSteps + 1);
+}
+
+/// Share of beats whose length of `events` events is that of the step before, within `tolerance`.
+double regularity(const std::vector<Beat>& beats, std::size_t events, double tolerance) {
+  const std::size_t size = prefix_of(beats.size(), events);
+  std::size_t alike = 0, all = 0;
+  for (std::size_t i = 0; i + 2 * events < size; ++i, ++all) {
+    const auto one = static_cast<double>(beats[i + events].end - beats[i].end);
+    const auto two = static_cast<double>(beats[i + 2 * events].end - beats[i + events].end);
+    if (one > 0 && two > 0 && std::abs(std::log(two / one)) < tolerance) ++alike;
+  }
+  return all == 0 ? 0 : static_cast<double>(alike) / static_cast<double>(all);
+}
+
+/// Share of beats whose size is that of `events` beats before.
+double repetition(const std::vector<Beat>& beats, std::size_t events) {
+  constexpr double kAlike = 0.05;
+  constexpr std::size_t kSteps = 6;
+  const std::size_t size = std::min(beats.size(), events * kSteps);
+  std::size_t alike = 0, all = 0;
+  for (std::size_t i = 0; i + events < size; ++i, ++all) {
+    const auto one = static_cast<double>(beats[i].bytes);
+    const auto two = static_cast<double>(beats[i + events].bytes);
+    if (std::abs(one - two) <= kAlike * std::max(one, two)) ++alike;
+  }
+  return all == 0 ? 0 : static_cast<double>(alike) / static_cast<double>(all);
+}
+
+/// Mean difference between a length of `events` events and that of the step before, as a log.
+double unrest(const std::vector<Beat>& beats, std::size_t events) {
+  constexpr double kMost = 0.2;
+  const std::size_t size = prefix_of(beats.size(), events);
+  double sum = 0, all = 0;
+  for (std::size_t i = 0; i + 2 * events < size; ++i, ++all) {
+    const auto one = static_cast<double>(beats[i + events].end - beats[i].end);
+    const auto two = static_cast<double>(beats[i + 2 * events].end - beats[i + events].end);
+    sum += one > 0 && two > 0 ? std::min(kMost, std::abs(std::log(two / one))) : kMost;
+  }
+  return all > 0 ? sum / all : kMost;
+}
+
+/// Lengths of many events are regular whatever their number; those of a step are more so than
+/// those of one event more or less.
+bool is_peak(const std::vector<Beat>& beats, std::size_t events) {
+  constexpr double kCalmer = 0.5;
+  const double own = unrest(beats, events);
+  return own < kCalmer * unrest(beats, events + 1) &&
+         (events == 1 || own < kCalmer * unrest(beats, events - 1));
+}
+
+/// How much of the scatter of `values` the residue of their index modulo `turn` explains, against
+/// what is left: an F statistic.
+double explained(const std::vector<double>& values, std::size_t turn) {
+  const double all = mean(values);
+  double between = 0, within = 0;
+  for (std::size_t rest = 0; rest < turn; ++rest) {
+    std::vector<double> own;
+    for (std::size_t i = rest; i < values.size(); i += turn) own.push_back(values[i]);
+    const double middle = mean(own);
+    between += static_cast<double>(own.size()) * (middle - all) * (middle - all);
+    for (const double value : own) within += (value - middle) * (value - middle);
+  }
+  const auto free_between = static_cast<double>(turn - 1);
+  const auto free_within = static_cast<double>(values.size() - turn);
+  if (free_within <= 0) return 0;
+  return between / free_between / std::max(within / free_within, 1e-12);
+}
+
+/// Micro-batches are as regular as steps, but every so many of them one is longer: by the optimizer
+/// and by loading. Returns the events of the whole step.
+std::size_t whole_step(const std::vector<Beat>& beats, std::size_t events) {
+  constexpr std::size_t kTurnMax = 16;
+  constexpr double kClear = 25;
+  std::vector<double> lengths;
+  for (std::size_t i = events; i < beats.size(); i += events)
+    lengths.push_back(static_cast<double>(beats[i].end - beats[i - events].end));
+  const double middle = median(lengths);
+  std::size_t best = 1;
+  double most = kClear;
+  for (double& length : lengths) length = std::clamp(length, middle * 0.8, middle * 1.25);
+  for (std::size_t turn = 2; turn <= kTurnMax && turn * 4 <= lengths.size(); ++turn)
+    if (const double clear = explained(lengths, turn); clear > most * 1.05) {
+      most = clear;
+      best = turn;
+    }
+  return events * best;
+}
+
+/// Median idle time before each event of the step, by its index modulo `events`.
+std::vector<TimeNs> gaps_by_phase(const std::vector<Beat>& beats, std::size_t events) {
+  std::vector<std::vector<TimeNs>> all(events);
+  const std::size_t size = prefix_of(beats.size(), events);
+  for (std::size_t i = 1; i < size; ++i) all[i % events].push_back(gap_before(beats, i));
+  std::vector<TimeNs> gaps;
+  gaps.reserve(events);
+  for (auto& one : all) gaps.push_back(one.empty() ? 0 : median(one));
+  return gaps;
+}
+
+/// Where steps begin if no gap is far longer than the others: at the longest gap that no other
+/// resembles. Blocks of a model repeat their gaps, the pause between two steps does not.
+std::size_t lone_gap(const std::vector<TimeNs>& gaps) {
+  constexpr double kResembles = 0.04, kShare = 0.1;
+  const TimeNs longest = *std::ranges::max_element(gaps);
+  std::size_t best = gaps.size();
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    if (static_cast<double>(gaps[i]) < kShare * static_cast<double>(longest)) continue;
+    const bool is_lone = std::ranges::none_of(gaps, [&](const TimeNs& other) {
+      return &other != &gaps[i] && std::abs(static_cast<double>(other - gaps[i])) <
+                                       kResembles * static_cast<double>(gaps[i]);
+    });
+    if (is_lone && (best == gaps.size() || gaps[i] > gaps[best])) best = i;
+  }
+  if (best < gaps.size()) return best;
+  return static_cast<std::size_t>(std::ranges::max_element(gaps) - gaps.begin());
+}
+
+StepRule rule_of(const std::vector<Beat>& beats, std::size_t events) {
+  constexpr double kFar = 2;
+  StepRule rule;
+  rule.events = events;
+  std::vector<TimeNs> lengths;
+  const std::size_t size = prefix_of(beats.size(), events);
+  for (std::size_t i = events; i < size; ++i)
+    lengths.push_back(beats[i].end - beats[i - events].end);
+  rule.period = median(lengths);
+  std::vector<TimeNs> gaps = gaps_by_phase(beats, events);
+  std::size_t begin = static_cast<std::size_t>(std::ranges::max_element(gaps) - gaps.begin());
+  std::vector<TimeNs> sorted = gaps;
+  std::ranges::sort(sorted, std::greater<>());
+  rule.is_bursty = events == 1 || static_cast<double>(sorted[0]) >
+                                      kFar * static_cast<double>(std::max<TimeNs>(sorted[1], 1));
+  if (!rule.is_bursty) begin = lone_gap(gaps);
+  rule.first = begin;
+  std::ranges::rotate(gaps, gaps.begin() + static_cast<std::ptrdiff_t>(begin));
+  rule.gaps = std::move(gaps);
+  return rule;
+}
+
+/// A step by its longest pause: where gaps fall into short and long ones, and as many events lie
+/// between two long ones nearly each time.
+struct Break {
+  std::size_t events = 0;
+  double modal = 0;    ///< share of steps with that many events
+  double regular = 0;  ///< share of steps as long as the one before
+  double score = 0;
+  TimeNs least = 0;  ///< the shortest gap that ends a step
+};
+
+Break judge_break(const std::vector<Beat>& beats, std::size_t size, TimeNs least) {
+  constexpr double kAlike = 0.1;
+  Break found;
+  found.least = least;
+  std::map<std::size_t, std::size_t> counts;
+  std::vector<double> lengths;
+  std::size_t begin = 0;
+  for (std::size_t i = 1; i < size; ++i) {
+    if (gap_before(beats, i) < least) continue;
+    if (begin > 0) {  // the first one may be torn
+      ++counts[i - begin];
+      lengths.push_back(static_cast<double>(beats[i - 1].end - beats[begin - 1].end));
+    }
+    begin = i;
+  }
+  if (lengths.size() < 5) return found;
+  const auto most =
+      std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; });
+  found.events = most->first;
+  found.modal = static_cast<double>(most->second) / static_cast<double>(lengths.size());
+  std::size_t alike = 0;
+  for (std::size_t i = 1; i < lengths.size(); ++i)
+    alike += std::abs(std::log(lengths[i] / lengths[i - 1])) < kAlike;
+  found.regular = static_cast<double>(alike) / static_cast<double>(lengths.size() - 1);
+  return found;
+}
+
+Break natural_break(const std::vector<Beat>& beats) {
+  constexpr std::size_t kBeats = 1200, kStepsMin = 5;
+  constexpr double kJump = 0.7, kFloor = 1e5;
+  const std::size_t size = std::min(beats.size(), kBeats);
+  std::vector<double> logs;
+  for (std::size_t i = 1; i < size; ++i)
+    logs.push_back(std::log(static_cast<double>(gap_before(beats, i)) + kFloor));
+  std::ranges::sort(logs, std::greater<>());
+  Break best;
+  for (std::size_t above = kStepsMin; above < logs.size(); ++above) {
+    const double jump = logs[above - 1] - logs[above];
+    if (jump < kJump) continue;
+    const double middle = (logs[above - 1] + logs[above]) / 2;
+    Break one = judge_break(beats, size, static_cast<TimeNs>(std::exp(middle) - kFloor));
+    one.score = std::min(jump, 3.0) * one.modal * one.modal * one.regular * one.regular;
+    if (one.score > best.score) best = one;
+  }
+  return best;
+}
+
+/// The rule of steps that end at gaps of at least `found.least`.
+StepRule rule_of(const std::vector<Beat>& beats, const Break& found) {
+  StepRule rule;
+  rule.events = found.events;
+  rule.is_bursty = true;
+  std::vector<std::vector<TimeNs>> gaps(found.events);
+  std::vector<TimeNs> lengths;
+  std::size_t begin = 0;
+  bool is_first = true;
+  for (std::size_t i = 1; i < beats.size(); ++i) {
+    if (gap_before(beats, i) < found.least) continue;
+    if (is_first) rule.first = i % found.events;
+    is_first = false;
+    if (begin > 0 && i - begin == found.events) {
+      lengths.push_back(beats[i - 1].end - beats[begin - 1].end);
+      for (std::size_t k = 0; k < found.events; ++k)
+        gaps[k].push_back(gap_before(beats, begin + k));
+    }
+    begin = i;
+  }
+  rule.period = median(lengths);
+  for (auto& one : gaps) rule.gaps.push_back(median(std::move(one)));
+  return rule;
+}
+
+}  // namespace
+
+double StepRule::spread() const {
+  if (period <= 0 || gaps.empty()) return 1;
+  return 1 - static_cast<double>(*std::ranges::max_element(gaps)) / static_cast<double>(period);
+}
+
+std::optional<StepRule> learn_steps(const std::vector<Beat>& beats, const StepLearning& how) {
+  constexpr double kLengths = 0.06, kRegular = 0.9, kSizes = 0.85, kWorse = 1.5, kSlack = 0.012;
+  constexpr double kModal = 0.8, kModalLossy = 0.5, kBreakRegular = 0.7;
+  const std::size_t most = std::min(kEventsMax, beats.size() / (how.steps_min + 1));
+  std::vector<double> repeats(most + 1);
+  if (!how.sampled)
+    for (std::size_t events = 1; events <= most; ++events)
+      repeats[events] = repetition(beats, events);
+  const double best = *std::ranges::max_element(repeats);
+  const auto sizes_repeat = [&](std::size_t events) {
+    return how.sampled || (events <= most && 1 - repeats[events] <= kWorse * (1 - best) + kSlack);
+  };
+  const Break pause = natural_break(beats);
+  const bool is_break =
+      pause.regular >= kBreakRegular && pause.events > 1 && sizes_repeat(pause.events);
+  if (is_break && pause.modal >= kModal) return rule_of(beats, pause);
+  for (std::size_t events = 1; events <= most; ++events) {
+    if ((!how.sampled && repeats[events] < kSizes) || !sizes_repeat(events)) continue;
+    if (regularity(beats, events, kLengths) < kRegular) continue;
+    if (how.vague && !is_peak(beats, events)) continue;
+    return rule_of(beats, whole_step(beats, events));
+  }
+  if (is_break && pause.modal >= kModalLossy) return rule_of(beats, pause);
+  return std::nullopt;
+}
+
+bool StepCounter::is_step_over(TimeNs gap) const {
+  constexpr double kGap = 0.5, kLength = 0.6, kSlack = 0.2;
+  if (!rule_.is_bursty || static_cast<double>(gap) < kGap * static_cast<double>(rule_.gaps[0]))
+    return false;
+  const double missing = std::abs(static_cast<double>(rule_.events) - static_cast<double>(count_));
+  if (missing <= std::max(1.0, kSlack * static_cast<double>(rule_.events))) return true;
+  return last_boundary_ == 0 || static_cast<double>(last_end_ - last_boundary_) >
+                                    kLength * static_cast<double>(rule_.period);
+}
+
+std::optional<Boundary> StepCounter::add(const Beat& beat) {
+  constexpr double kExtra = 0.3;
+  const TimeNs gap = last_end_ == 0 ? 0 : std::max<TimeNs>(0, beat.start - last_end_);
+  std::optional<Boundary> found;
+  const bool is_extra = count_ == 0 && last_boundary_ != 0 && rule_.is_bursty &&
+                        static_cast<double>(gap) < kExtra * static_cast<double>(rule_.gaps[0]);
+  if (count_ > 0 && is_step_over(gap)) {
+    found = Boundary{last_end_, count_, count_ == rule_.events};
+    last_boundary_ = last_end_;
+    count_ = 0;
+    recent_.clear();
+  }
+  last_end_ = std::max(last_end_, beat.end);
+  if (is_extra) return found;  // a late twin of the last event
+  ++count_;
+  recent_.push_back({gap, last_end_});
+  if (count_ < rule_.events) return found;
+  if (const auto earlier = realign(); earlier || count_ < rule_.events) return earlier;
+  // A step of one event can end twice in one call only where the rule has one event.
+  found = Boundary{last_end_, count_, true};
+  last_boundary_ = last_end_;
+  count_ = 0;
+  recent_.clear();
+  return found;
+}
+
+/// Where no gap marks the end, a lost or doubled event would shift all further steps: the later
+/// gaps of the step are compared with the usual ones some places earlier and later.
+std::optional<Boundary> StepCounter::realign() {
+  constexpr std::ptrdiff_t kShiftMax = 3;
+  constexpr double kClear = 0.5;
+  const auto events = static_cast<std::ptrdiff_t>(rule_.events);
+  if (rule_.is_bursty || events < 4 * kShiftMax || std::ssize(recent_) != events)
+    return std::nullopt;
+  const auto cost = [&](std::ptrdiff_t lost) {
+    constexpr double kFloor = 1e5, kWorst = 2;
+    double sum = 0;
+    for (std::ptrdiff_t i = events / 2; i < events; ++i) {
+      const double usual =
+          static_cast<double>(rule_.gaps[static_cast<std::size_t>((i + lost + events) % events)]) +
+          kFloor;
+      const double seen = static_cast<double>(recent_[static_cast<std::size_t>(i)].gap) + kFloor;
+      sum += std::min(kWorst, std::abs(std::log(seen / usual)));
+    }
+    return sum;
+  };
+  std::ptrdiff_t best = 0;
+  for (std::ptrdiff_t lost = -kShiftMax; lost <= kShiftMax; ++lost)
+    if (cost(lost) < kClear * cost(best)) best = lost;
+  if (best == 0) return std::nullopt;
+  if (best < 0) {  // doubled events: the step goes on
+    count_ = static_cast<std::size_t>(events + best);
+    recent_.erase(recent_.begin(), recent_.begin() - best);
+    return std::nullopt;
+  }
+  const auto last = static_cast<std::size_t>(events - best - 1);
+  const Boundary found{recent_[last].end, last + 1, false};
+  last_boundary_ = found.end;
+  count_ = static_cast<std::size_t>(best);
+  recent_.erase(recent_.begin(), recent_.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+  return found;
+}
+
+}  // namespace l4::flows

@@ -1,0 +1,94 @@
+// Connections of the training network: what each carried, and the latest records of all.
+//
+// Place in the flow: the analyser hands it each record; learning reads the streams and the recent
+// rows. A stream is a 5-tuple, a connection's queue pair. Only records of at least kFloorBytes
+// between two cards become rows; smaller ones (norms, barriers, probes) are signs of life.
+// Cost: one look-up a record. Bounds: kStreamsMax streams, `rows_max` rows of 32 bytes; streams
+// that carried little make room for new ones, and what finds no room is counted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "aggregator/flows/record.h"
+#include "aggregator/flows/topology.h"
+#include "common/base/flat_table.h"
+
+namespace l4::flows {
+
+inline constexpr std::uint64_t kFloorBytes = 64 * 1024;
+inline constexpr std::size_t kStreamsMax = 200'000, kCardsMax = 65'536;
+
+/// A network card that carries training traffic.
+struct Card {
+  Address address;
+  std::uint32_t server = 0;  ///< index of the topology; kNone: not known
+  TimeNs last_sign = 0;      ///< end of its last record of any size
+};
+
+struct Stream {
+  Address src, dst;
+  std::uint32_t src_card = kNone, dst_card = kNone;
+  std::uint16_t src_port = 0, dst_port = 0;
+  std::uint64_t rows = 0, bytes = 0, packets = 0;
+  double size_mean = 0, size_spread = 0;  ///< of the bytes of a record; sum of squared deviations
+  TimeNs last_end = 0;
+  std::uint32_t exporter = kNone;
+  std::uint32_t job = kNone;   ///< index of the analyser's jobs
+  std::uint32_t unit = kNone;  ///< what the job calls it
+
+  /// Standard deviation of the bytes of a record, as a share of their mean.
+  double variation() const;
+};
+
+/// A record that counts, in the form in which it is kept.
+struct Row {
+  TimeNs start = 0, end = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t stream = 0, packets = 0;
+};
+
+class StreamTable {
+ public:
+  StreamTable(const Topology& topology, std::size_t rows_max);
+
+  /// The row of the record, if it counts.
+  std::optional<Row> add(const FlowRecord& record);
+
+  const std::vector<Stream>& streams() const { return streams_; }
+  Stream& stream(std::uint32_t index) { return streams_[index]; }
+  const std::vector<Card>& cards() const { return cards_; }
+  const Topology& topology() const { return *topology_; }
+  /// Kept rows, oldest first, as two runs.
+  template <class Visit>
+  void each_row(Visit visit) const {
+    for (std::size_t i = next_; i < rows_.size(); ++i) visit(rows_[i]);
+    for (std::size_t i = 0; i < next_ && i < rows_.size(); ++i) visit(rows_[i]);
+  }
+  std::size_t kept_rows() const { return rows_.size(); }
+  bool is_full() const { return rows_.size() == rows_max_; }
+  /// Records for which there was no room.
+  std::uint64_t unplaced() const { return unplaced_; }
+
+ private:
+  std::uint32_t find_or_make(const FlowRecord& record);
+  std::uint32_t find_card(const Address& address, bool make);
+  bool is_training(const FlowRecord& record) const;
+  void make_room();
+  void keep(const Row& row);
+
+  const Topology* topology_;
+  std::size_t rows_max_;
+  std::vector<Stream> streams_;
+  std::vector<std::uint32_t> free_;      ///< streams that were dropped
+  FlatTable<std::uint32_t> by_tuple_;    ///< index + 1 of the stream
+  FlatTable<std::uint32_t> by_address_;  ///< index + 1 of the card
+  std::vector<Card> cards_;
+  std::vector<Row> rows_;
+  std::size_t next_ = 0;  ///< the oldest row once all places are taken
+  std::uint64_t unplaced_ = 0, refused_ = 0;
+};
+
+}  // namespace l4::flows

@@ -1,0 +1,221 @@
+// Whole jobs, from records to findings.
+#include "aggregator/flows/analyser.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "tests/aggregator/flows/made_flows.h"
+
+namespace l4::flows {
+namespace {
+
+FlowReport analysed(const std::vector<FlowRecord>& records, const Topology& topology,
+                    std::size_t rows_max = 1'000'000) {
+  Analyser analyser(topology, {{}, rows_max});
+  for (const FlowRecord& record : records) analyser.add(record);
+  return analyser.finish();
+}
+
+/// Step ends of the first card of a job.
+const std::vector<TimeNs>& ends_of(const JobFlows& job, const Address& card) {
+  return job.groups[job.clock_of.at(card)].ends;
+}
+
+}  // namespace
+
+TEST_CASE("rings over the same servers are one job with its steps") {
+  const Topology topology = made::topology(4, 2);
+  std::vector<TimeNs> ends;
+  const auto records = made::records({}, &ends);
+  const FlowReport report = analysed(records, topology);
+  REQUIRE(report.jobs.size() == 1);
+  const JobFlows& job = report.jobs[0];
+  CHECK(job.cards.size() == 8);
+  CHECK(job.servers == std::vector<std::string>{"node-0", "node-1", "node-2", "node-3"});
+  for (const PairFlows& pair : job.pairs) CHECK(pair.labels == std::set<Label>{Label::data});
+  CHECK(job.findings.empty());
+  const auto& found = ends_of(job, made::card(0, 0));
+  REQUIRE(found.size() == ends.size());
+  for (std::size_t i = 0; i < ends.size(); ++i) CHECK(std::abs(found[i] - ends[i]) < kMillisecond);
+}
+
+TEST_CASE("jobs that share no clock stay two, even on the same servers") {
+  const Topology topology = made::topology(4, 4);
+  made::Ring one, two;
+  two.period = 2'700 * kMillisecond;
+  auto second = made::records(two);
+  for (FlowRecord& record : second) {  // the other two cards of each server
+    record.src.low += 2u << 16;
+    record.dst.low += 2u << 16;
+  }
+  const FlowReport report = analysed(made::merged(made::records(one), second), topology);
+  CHECK(report.jobs.size() == 2);
+  for (const JobFlows& job : report.jobs) CHECK(job.cards.size() == 8);
+}
+
+TEST_CASE("a job that is followed record by record says the same as one that was read at once") {
+  const Topology topology = made::topology(4, 2);
+  const auto records = made::records({});
+  const FlowReport whole = analysed(records, topology);
+  const FlowReport live = analysed(records, topology, records.size() / 3);
+  REQUIRE(live.jobs.size() == 1);
+  CHECK(ends_of(live.jobs[0], made::card(1, 1)) == ends_of(whole.jobs[0], made::card(1, 1)));
+}
+
+TEST_CASE("a server that comes late in each step is slow") {
+  made::Ring ring;
+  ring.late = [](unsigned step, unsigned server) { return step >= 25 && server == 2 ? 0.4 : 0.0; };
+  const Topology topology = made::topology(4, 2);
+  const FlowReport report = analysed(made::records(ring), topology);
+  REQUIRE(report.jobs.size() == 1);
+  REQUIRE(report.jobs[0].findings.size() == 1);
+  const FlowFinding& finding = report.jobs[0].findings[0];
+  CHECK(finding.cause == Cause::slow_gpu);
+  CHECK(finding.place == std::vector<std::string>{"node-2"});
+  CHECK(finding.steps == 15);
+  CHECK(finding.factor == doctest::Approx(1.2).epsilon(0.05));
+}
+
+TEST_CASE("another late server in each step is imbalance, and one late step a pause") {
+  const Topology topology = made::topology(4, 2);
+  made::Ring uneven;
+  uneven.late = [](unsigned step, unsigned server) {
+    return step >= 25 && server == step * 7 % 4 ? 0.4 : 0.0;
+  };
+  const FlowReport report = analysed(made::records(uneven), topology);
+  REQUIRE(report.jobs.at(0).findings.size() == 1);
+  CHECK(report.jobs[0].findings[0].cause == Cause::imbalance);
+  made::Ring pause;
+  pause.late = [](unsigned step, unsigned server) { return step == 25 && server == 1 ? 1.5 : 0.0; };
+  const FlowReport paused = analysed(made::records(pause), topology);
+  REQUIRE(paused.jobs.at(0).findings.size() == 1);
+  CHECK(paused.jobs[0].findings[0].cause == Cause::pause);
+  CHECK(paused.jobs[0].findings[0].place == std::vector<std::string>{"node-1"});
+}
+
+TEST_CASE("slow transfers of one rail point at its cards, of no other") {
+  made::Ring ring;
+  ring.slower = [](unsigned step, unsigned server, unsigned rail) {
+    return step >= 25 && server == 1 && rail == 1 ? 12.0 : 1.0;
+  };
+  const Topology topology = made::topology(4, 8);
+  ring.rails = 8;
+  const FlowReport report = analysed(made::records(ring), topology);
+  REQUIRE(report.jobs.at(0).findings.size() >= 1);
+  const FlowFinding& finding = report.jobs[0].findings[0];
+  CHECK(finding.cause == Cause::degraded_link);
+  CHECK(finding.ambiguous);  // a ring does not tell which of its edges is slow
+  CHECK(std::ranges::find(finding.place, to_text(made::card(1, 1))) != finding.place.end());
+  CHECK(std::ranges::find(finding.place, to_text(made::card(1, 0))) == finding.place.end());
+}
+
+TEST_CASE("time in which the job writes a checkpoint is not slow") {
+  made::Ring ring;
+  ring.late = [](unsigned step, unsigned) { return step == 25 ? 3.0 : 0.0; };
+  const Topology topology = made::topology(4, 2);
+  std::vector<TimeNs> ends;
+  auto records = made::records(ring, &ends);
+  const auto findings = [&] { return analysed(records, topology).jobs.at(0).findings.size(); };
+  CHECK(findings() == 1);
+  FlowRecord write;
+  write.start = ends[24] + 10 * kMillisecond;
+  write.end = write.start + 3 * kSecond;
+  write.src = Address::of_ipv4((172u << 24) | 1);
+  write.dst = Address::of_ipv4((172u << 24) | (1u << 16) | 1);
+  write.dst_port = 2049;
+  write.protocol = 6;
+  write.bytes = 3'000'000'000;
+  records.push_back(write);
+  std::ranges::stable_sort(records, {}, &FlowRecord::end);
+  CHECK(findings() == 0);
+}
+
+TEST_CASE("who is missing in the torn collective hangs") {
+  made::Ring ring;
+  ring.sends = [](unsigned step, unsigned server) {
+    return step < 30 || (step == 30 && server != 2 && server != 1);  // edges out of and into node-2
+  };
+  const Topology topology = made::topology(8, 2);
+  made::Ring other;
+  other.first_server = 4;
+  other.steps = 60;
+  const FlowReport report =
+      analysed(made::merged(made::records(ring), made::records(other)), topology);
+  REQUIRE(report.jobs.size() == 2);
+  const JobFlows& job = report.jobs[0].servers[0] == "node-0" ? report.jobs[0] : report.jobs[1];
+  REQUIRE(job.findings.size() == 1);
+  CHECK(job.findings[0].cause == Cause::hang);
+  CHECK(job.findings[0].place.at(0) == "node-2");
+}
+
+TEST_CASE("the end of a capture is no failure") {
+  const Topology topology = made::topology(8, 2);
+  made::Ring other;
+  other.first_server = 4;
+  other.period = 3 * kSecond;
+  other.steps = 27;  // both end together, after whole steps
+  const FlowReport report =
+      analysed(made::merged(made::records({}), made::records(other)), topology);
+  for (const JobFlows& job : report.jobs) CHECK(job.findings.empty());
+}
+
+TEST_CASE("steps of which records were lost are not judged") {
+  const Topology topology = made::topology(4, 2);
+  auto records = made::records({});
+  made::number(records);
+  // The last two collectives of step 25.
+  std::erase_if(records, [&](const FlowRecord& record) {
+    return record.sequence >= 25 * 32 + 16 && record.sequence < 26 * 32;
+  });
+  const FlowReport report = analysed(records, topology);
+  CHECK(report.lost == 16);
+  REQUIRE(report.jobs.size() == 1);
+  CHECK(report.jobs[0].findings.empty());
+  CHECK(report.jobs[0].lossy_steps >= 1);
+}
+
+TEST_CASE("probes between any two cards make no jobs") {
+  const Topology topology = made::topology(4, 2);
+  std::vector<FlowRecord> probes;
+  for (unsigned i = 0; i < 1'000; ++i) {
+    FlowRecord record;
+    record.start = made::kBegin + i * kMillisecond;
+    record.end = record.start + kMillisecond / 100;
+    record.src = made::card(i % 4, i % 2);
+    record.dst = made::card((i + 1 + i % 3) % 4, i % 2);
+    record.src_port = static_cast<std::uint16_t>(40'000 + i);
+    record.dst_port = kRocePort;
+    record.protocol = 17;
+    record.bytes = 4'096;
+    record.packets = 1;
+    probes.push_back(record);
+  }
+  CHECK(analysed(probes, topology).jobs.empty());
+  const FlowReport both = analysed(made::merged(made::records({}), probes), topology);
+  CHECK(both.jobs.size() == 1);
+}
+
+TEST_CASE("forged sources find no room") {
+  const Topology topology;  // not known: any sender counts
+  Analyser analyser(topology, {{}, 10'000});
+  FlowRecord record;
+  record.dst_port = kRocePort;
+  record.protocol = 17;
+  record.bytes = 1'000'000;
+  record.packets = 250;
+  for (std::uint32_t i = 0; i < 400'000; ++i) {
+    record.start = made::kBegin + i;
+    record.end = record.start + 1;
+    record.src = Address::of_ipv4(i);
+    record.dst = Address::of_ipv4(~i);
+    analyser.add(record);
+  }
+  const FlowReport report = analyser.finish();
+  CHECK(report.streams <= kStreamsMax);
+  CHECK(report.cards <= kCardsMax);
+  CHECK(report.unplaced > 0);
+  CHECK(report.jobs.empty());
+}
+
+}  // namespace l4::flows

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""`l4 flows` on traces of ../shared/bench/flowgen.py: forms of input and output, what is found.
+
+usage: flows.py L4
+
+Skipped where the generator is missing.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from support import L4, ROOT, SHARED, SKIPPED, Expectations
+
+FLOWGEN = SHARED / "bench" / "flowgen.py"
+SMALL = ["--servers", "4", "--jobs", "1", "--job-servers", "4", "--style", "ring", "--steps", "30",
+         "--counters", "0", "--probes", "60"]
+
+
+def make(folder, *arguments):
+    subprocess.run([sys.executable, FLOWGEN, "--out", folder, *SMALL, *arguments], check=True,
+                   stdout=subprocess.DEVNULL)
+    return json.loads((folder / "truth.json").read_text())
+
+
+def report(l4, *arguments):
+    done = l4.run("flows", *arguments, "--format", "json")
+    try:
+        return done, json.loads(done.stdout)
+    except ValueError:
+        return done, {}
+
+
+def validate(expect, document):
+    try:
+        import jsonschema
+    except ImportError:
+        return
+    schema = json.loads((ROOT / "schemas" / "flows.schema.json").read_text())
+    errors = list(jsonschema.Draft202012Validator(schema).iter_errors(document))
+    expect.that(not errors, "the report has the form of the schema",
+                [f"{e.json_path}: {e.message[:100]}" for e in errors[:3]])
+
+
+def labels(truth):
+    return {(p["src"], p["dst"]): {"DP" if x == "EMB" else x for x in p["labels"]} - {"NORM"}
+            for p in truth["jobs"][0]["pairs"] if set(p["labels"]) - {"NORM"}}
+
+
+def check_whole(l4, expect, folder):
+    truth = make(folder, "--seed", "3", "--ipfix")
+    done, found = report(l4, folder)
+    if not expect.equal(done.status, 0, "exit status"):
+        return
+    validate(expect, found)
+    job = found["jobs"][0] if expect.equal(len(found["jobs"]), 1, "jobs") else {}
+    want = labels(truth)
+    expect.equal({(p["src"], p["dst"]): set(p["labels"]) for p in job.get("pairs", [])}, want,
+                 "labels of pairs")
+    for nic, ends in list(truth["jobs"][0]["nic_sync_end"].items())[:8]:
+        ends, got = [e for e in ends if e], job.get("steps", {}).get(nic, [])
+        if ends:
+            expect.that(len(got) == len(ends) and all(abs(a - b) < 5e6 for a, b in zip(got, ends)),
+                        f"step ends of {nic}", (len(got), len(ends)))
+    expect.equal(job.get("findings"), [], "findings of a healthy job")
+    expect.that("flows.ipfix" in l4.run("flows", folder).stdout.decode(),
+                "the text names the file that was left out")
+
+    done, ipfix = report(l4, folder / "flows.ipfix", "--topology", folder / "topology.json")
+    expect.equal(done.status, 0, "exit status for IPFIX")
+    expect.equal(ipfix.get("read", {}).get("records"), found["read"]["records"],
+                 "records of the IPFIX file")
+    expect.equal([sorted(j["nics"]) for j in ipfix.get("jobs", [])],
+                 [sorted(j["nics"]) for j in found["jobs"]],
+                 "cards by IPFIX")
+
+    trace = folder / "trace.json"
+    expect.equal(l4.run("flows", folder, "--trace", trace).status, 0, "exit status with a trace")
+    events = json.loads(trace.read_text())["traceEvents"]
+    expect.that(sum(e["ph"] == "X" for e in events) >= 29, "the trace has a slice for each step")
+    done, paper = report(l4, folder, "--paper")
+    expect.equal(paper.get("method"), "paper", "method")
+    validate(expect, paper)
+
+
+def check_fault(l4, expect, folder):
+    truth = make(folder, "--seed", "5", "--fault", "slow_gpu")
+    done, found = report(l4, folder, "--exit-code")
+    expect.equal(done.status, 10, "exit status where something is found")
+    findings = [f for job in found.get("jobs", []) for f in job["findings"]]
+    expect.that(findings and findings[0]["kind"] in ("slow_gpu", "imbalance"), "a slow server",
+                findings)
+    expect.that(all(f["since_ns"] >= truth["fault"]["time_ns"] - 1e9 for f in findings),
+                "nothing before the fault", findings)
+    text = l4.run("flows", folder).stdout.decode()
+    expect.that("SLOW SERVER" in text or "IMBALANCE" in text, "the text says it", text[:300])
+
+
+def check_bad_input(l4, expect, folder):
+    folder.mkdir()
+    file = folder / "flows.csv"
+    for text, status, words in (
+            ("", 3, "neither CSV"), ("a,b\n1,2\n", 3, "neither CSV"),
+            ("start_ns,end_ns,src,bytes\n", 3, "flows.csv:1: the header has no column dst"),
+            ("start_ns,end_ns,src,dst,bytes\n1,2,10.0.0.1,nowhere,5\n", 3,
+             "flows.csv:2, column dst: 'nowhere' cannot be read")):
+        file.write_text(text)
+        done = l4.run("flows", file)
+        expect.equal(done.status, status, f"exit status for {text!r}")
+        expect.that(words in done.stderr, f"the message for {text!r}", done.stderr)
+    file.write_text("start_ns,end_ns,src,dst,bytes\n1,2,10.0.0.1,10.0.0.2,5\nx\n")
+    done, found = report(l4, file)
+    expect.equal(found.get("read", {}).get("records"), 1, "records beside a bad row")
+    expect.that("flows.csv:3" in done.stderr, "the bad row is told", done.stderr)
+    topology = folder / "topology.json"
+    topology.write_text('{"servers": [{"server": "a", "nics": [{"address": "x"}]}]}')
+    done = l4.run("flows", file, "--topology", topology)
+    expect.equal(done.status, 2, "exit status for a bad topology")
+    expect.that("$.servers[0].nics[0].address: 'x' is no address" in done.stderr,
+                "the value in the topology is named", done.stderr)
+    expect.equal(l4.run("flows", file, "--sampled", "0").status, 2, "exit status for --sampled 0")
+    expect.equal(l4.run("flows", folder / "nowhere").status, 3, "exit status for no file")
+    capture = folder / "nfcapd.1"
+    capture.write_bytes(b"\x0c\xa5\x01\x00" + b"x" * 100)
+    expect.equal(l4.run("flows", capture).status, 3, "exit status for a broken file of nfcapd")
+
+
+def main():
+    if not FLOWGEN.exists():
+        print("skipped: no ../shared/bench/flowgen.py")
+        return SKIPPED
+    l4, expect = L4(sys.argv[1]), Expectations("flows")
+    with tempfile.TemporaryDirectory() as name:
+        root = pathlib.Path(name)
+        check_whole(l4, expect, root / "whole")
+        check_fault(l4, expect, root / "fault")
+        check_bad_input(l4, expect, root / "bad")
+    return expect.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
