@@ -126,6 +126,7 @@ JobFlows FollowedJob::flows(std::size_t index) const {
   for (const std::uint32_t server : servers_)
     if (server != kNone) job.servers.push_back(table_->topology().servers()[server]);
   for (const std::uint32_t card : plan.cards) job.cards.push_back(address(card));
+  std::ranges::sort(job.cards);
   for (const auto& [pair, labels] : plan.pairs)
     job.pairs.push_back({address(pair.first), address(pair.second), labels});
   job.strategy = plan.strategy;

@@ -52,7 +52,8 @@ double repetition(const std::vector<Beat>& beats, std::size_t events) {
 /// Mean difference between a length of `events` events and that of the step before, as a log.
 double unrest(const std::vector<Beat>& beats, std::size_t events) {
   constexpr double kMost = 0.2;
-  const std::size_t size = prefix_of(beats.size(), events);
+  constexpr std::size_t kBeats = 1500;
+  const std::size_t size = std::min(prefix_of(beats.size(), events), kBeats + 2 * events);
   double sum = 0, all = 0;
   for (std::size_t i = 0; i + 2 * events < size; ++i, ++all) {
     const auto one = static_cast<double>(beats[i + events].end - beats[i].end);
@@ -69,6 +70,22 @@ bool is_peak(const std::vector<Beat>& beats, std::size_t events) {
   const double own = unrest(beats, events);
   return own < kCalmer * unrest(beats, events + 1) &&
          (events == 1 || own < kCalmer * unrest(beats, events - 1));
+}
+
+/// Many events in a row may be nearly regular by their number alone. A number up to twice as large
+/// of which the lengths are far more alike is that of the step.
+std::size_t calmest(const std::vector<Beat>& beats, std::size_t events, std::size_t most) {
+  constexpr double kCalmer = 0.5, kEnough = 0.01;
+  const double before = unrest(beats, events);
+  if (before < kEnough) return events;
+  std::size_t best = events;
+  double least = kCalmer * before;
+  for (std::size_t other = events + 1; other <= std::min(most, 2 * events + 1); ++other)
+    if (const double own = unrest(beats, other); own < least) {
+      least = own;
+      best = other;
+    }
+  return best;
 }
 
 /// How much of the scatter of `values` the residue of their index modulo `turn` explains, against
@@ -261,17 +278,21 @@ std::optional<StepRule> learn_steps(const std::vector<Beat>& beats, const StepLe
   const auto sizes_repeat = [&](std::size_t events) {
     return how.sampled || (events <= most && 1 - repeats[events] <= kWorse * (1 - best) + kSlack);
   };
+  const auto told = [&](StepRule rule) {
+    rule.is_vague = how.vague;
+    return rule;
+  };
   const Break pause = natural_break(beats);
   const bool is_break =
       pause.regular >= kBreakRegular && pause.events > 1 && sizes_repeat(pause.events);
-  if (is_break && pause.modal >= kModal) return rule_of(beats, pause);
+  if (is_break && pause.modal >= kModal) return told(rule_of(beats, pause));
   for (std::size_t events = 1; events <= most; ++events) {
     if ((!how.sampled && repeats[events] < kSizes) || !sizes_repeat(events)) continue;
     if (regularity(beats, events, kLengths) < kRegular) continue;
     if (how.vague && !is_peak(beats, events)) continue;
-    return rule_of(beats, whole_step(beats, events));
+    return told(rule_of(beats, whole_step(beats, calmest(beats, events, most))));
   }
-  if (is_break && pause.modal >= kModalLossy) return rule_of(beats, pause);
+  if (is_break && pause.modal >= kModalLossy) return told(rule_of(beats, pause));
   return std::nullopt;
 }
 
@@ -281,6 +302,7 @@ bool StepCounter::is_step_over(TimeNs gap) const {
     return false;
   const double missing = std::abs(static_cast<double>(rule_.events) - static_cast<double>(count_));
   if (missing <= std::max(1.0, kSlack * static_cast<double>(rule_.events))) return true;
+  if (!rule_.is_vague) return false;  // a pause within the step
   return last_boundary_ == 0 || static_cast<double>(last_end_ - last_boundary_) >
                                     kLength * static_cast<double>(rule_.period);
 }

@@ -28,6 +28,7 @@ struct StepRule {
   std::vector<TimeNs>
       gaps;                ///< typical idle time before each event; the first one's is the longest
   bool is_bursty = false;  ///< one gap is far longer than all others
+  bool is_vague = false;   ///< events may be missing
   std::size_t first = 0;   ///< index of a beat that begins a step
   /// Share of the step outside of its longest gap.
   double spread() const;

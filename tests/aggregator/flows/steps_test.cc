@@ -48,6 +48,19 @@ TEST_CASE("steps of bursts end at the longest pause") {
   }
 }
 
+TEST_CASE("a pause within a step does not end it") {
+  auto beats = beats_of({500, 5, 5, 5}, 40);
+  for (std::size_t i = 30 * 4 + 2; i < beats.size(); ++i) {
+    beats[i].start += 2 * kSecond;  // longer than the pause between steps
+    beats[i].end += 2 * kSecond;
+  }
+  const auto rule = learn_steps(beats, {});
+  REQUIRE(rule);
+  const auto found = boundaries_of(*rule, beats);
+  REQUIRE(found.size() == 40);
+  CHECK(found[30].end == beats[30 * 4 + 3].end);
+}
+
 TEST_CASE("blocks of equal gaps end at the gap that no other resembles") {
   // 6 gathers, 6 pairs of gather and scatter; the pause between steps is shorter than half of them.
   std::vector<double> gaps{60, 80, 80, 80, 80, 80};
@@ -64,6 +77,13 @@ TEST_CASE("blocks of equal gaps end at the gap that no other resembles") {
   const auto found = boundaries_of(*rule, beats);
   REQUIRE(found.size() >= 29);
   CHECK(found[0].end == beats[17].end);
+}
+
+TEST_CASE("micro-batches are not taken for steps") {
+  const auto beats = beats_of({40, 30, 30, 30, 30, 30, 30, 30}, 40);  // two of four, one pause
+  const auto rule = learn_steps(beats, {});
+  REQUIRE(rule);
+  CHECK(rule->events == 8);
 }
 
 TEST_CASE("a lost event does not shift later steps") {
