@@ -27,7 +27,7 @@ void put(const Explanation& from, FlowFinding& to) {
 FollowedJob::FollowedJob(JobPlan plan, const StreamTable& table, const Losses& losses,
                          const ExporterSettings& exporter)
     : table_(&table),
-      is_sampled_(exporter.sampling > 1),
+      is_coarse_(exporter.sampling > 1 || exporter.inactive > 0),
       tracker_(std::move(plan), table, losses),
       explainer_(tracker_.plan(), table) {
   for (const std::uint32_t card : tracker_.plan().cards)
@@ -92,8 +92,8 @@ void FollowedJob::watch_transfers() {
   StepList before, now;
   for (std::size_t i = 0; i < history_.size(); ++i)
     (i + kInRow < history_.size() ? before : now).push_back(&history_[i]);
-  // Of what is seen in part, the last start is not known to be the last.
-  if (is_sampled_ || std::ranges::any_of(history_, &JobStep::partial)) return;
+  // Of what is seen in part, or merged, the last start is not known to be the last.
+  if (is_coarse_ || std::ranges::any_of(history_, &JobStep::partial)) return;
   const auto found = explainer_.slow_transfers(now, before, kSlower);
   if (!found) {
     slow_link_.reset();

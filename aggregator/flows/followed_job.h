@@ -48,7 +48,7 @@ class FollowedJob {
   void watch_transfers();
 
   const StreamTable* table_;
-  bool is_sampled_;
+  bool is_coarse_;  ///< a record is not one whole transfer
   JobTracker tracker_;
   Explainer explainer_;
   std::set<std::uint32_t> servers_;

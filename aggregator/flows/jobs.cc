@@ -98,6 +98,35 @@ Clock best_clock(const JobPlan& job, const Tracks& by_stream) {
   return is_steady(clock) ? clock : Clock();
 }
 
+/// Context parallelism on cards whose own gradient group has no step clock: the job's will do.
+void tell_context(JobPlan& job, const Tracks& by_stream) {
+  constexpr double kBurst = 0.5, kFills = 0.4, kMore = 1.5;
+  std::vector<TimeNs> periods;
+  for (const Group& group : job.groups)
+    if (group.rule && group.label == Label::data && group.rule->spread() < kBurst)
+      periods.push_back(group.rule->period);
+  if (periods.empty()) return;
+  const TimeNs period = median(std::move(periods));
+  std::vector<double> fills;
+  std::map<std::uint32_t, double> least;  // of the groups of each card
+  for (const Group& group : job.groups) {
+    std::vector<const Track*> tracks;
+    for (const Edge& edge : group.edges) tracks.push_back(by_stream.at(edge.stream));
+    fills.push_back(fill_of(tracks, period));
+    for (const std::uint32_t card : group.cards) {
+      const auto [at, is_new] = least.try_emplace(card, fills.back());
+      if (!is_new) at->second = std::min(at->second, fills.back());
+    }
+  }
+  for (std::size_t i = 0; i < job.groups.size(); ++i) {
+    Group& group = job.groups[i];
+    const double other = least.at(group.cards.front());
+    if (group.label == Label::data && !group.rule && other < kBurst && fills[i] > kFills &&
+        fills[i] > kMore * other)
+      group.label = Label::context;
+  }
+}
+
 void add_pairs(JobPlan& job) {
   for (const Group& group : job.groups)
     for (const Edge& edge : group.edges) job.pairs[{edge.src, edge.dst}].insert(group.label);
@@ -172,6 +201,7 @@ std::vector<JobPlan> join_jobs(const StreamTable& table, const std::vector<Track
   std::vector<JobPlan> jobs;
   for (auto& [set, job] : joined) {
     std::ranges::sort(job.cards);
+    tell_context(job, by_stream);
     add_pairs(job);
     jobs.push_back(std::move(job));
   }

@@ -110,29 +110,6 @@ bool varies_sampled(const std::vector<Row>& rows, const ExporterSettings& export
   return spread - usual > kOwn * rate * rate + kSigmas * error;
 }
 
-/// Share of a period outside of the group's longest pause in it.
-double fill_of(const std::vector<const Track*>& tracks, TimeNs period) {
-  constexpr std::size_t kPeriods = 48;
-  std::vector<std::pair<TimeNs, TimeNs>> busy;
-  for (const Track* track : tracks)
-    for (const Row& row : track->rows) busy.emplace_back(row.start, row.end);
-  std::ranges::sort(busy);
-  if (busy.empty() || period <= 0) return 0;
-  std::vector<double> pauses;
-  TimeNs until = busy.front().second, begin = busy.front().first, longest = 0;
-  for (const auto& [start, end] : busy) {
-    while (start >= begin + period && pauses.size() < kPeriods) {
-      longest = std::max(longest, std::min(begin + period, start) - std::max(until, begin));
-      pauses.push_back(static_cast<double>(longest) / static_cast<double>(period));
-      begin += period;
-      longest = 0;
-    }
-    if (start > until) longest = std::max(longest, start - std::max(until, begin));
-    until = std::max(until, end);
-  }
-  return 1 - median(std::move(pauses));
-}
-
 /// A group whose collectives fill the step, on a card that also has one in bursts, is context
 /// parallelism; others that fill it are sharded data parallelism.
 void tell_context_from_data(std::vector<Group>& groups,
@@ -171,6 +148,28 @@ const char* to_text(Label label) {
       return "EP";
   }
   return "";
+}
+
+double fill_of(const std::vector<const Track*>& tracks, TimeNs period) {
+  constexpr std::size_t kPeriods = 48;
+  std::vector<std::pair<TimeNs, TimeNs>> busy;
+  for (const Track* track : tracks)
+    for (const Row& row : track->rows) busy.emplace_back(row.start, row.end);
+  std::ranges::sort(busy);
+  if (busy.empty() || period <= 0) return 0;
+  std::vector<double> pauses;
+  TimeNs until = busy.front().second, begin = busy.front().first, longest = 0;
+  for (const auto& [start, end] : busy) {
+    while (start >= begin + period && pauses.size() < kPeriods) {
+      longest = std::max(longest, std::min(begin + period, start) - std::max(until, begin));
+      pauses.push_back(static_cast<double>(longest) / static_cast<double>(period));
+      begin += period;
+      longest = 0;
+    }
+    if (start > until) longest = std::max(longest, start - std::max(until, begin));
+    until = std::max(until, end);
+  }
+  return 1 - median(std::move(pauses));
 }
 
 std::vector<Track> collect_tracks(const StreamTable& table, const ExporterSettings& exporter) {

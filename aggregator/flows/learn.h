@@ -25,6 +25,9 @@ struct Labelled {
 };
 Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporter);
 
+/// Share of a period outside of the longest pause of these streams in it.
+double fill_of(const std::vector<const Track*>& tracks, TimeNs period);
+
 /// Parts that are connected by pairs, joined where they share a server and step together.
 std::vector<JobPlan> join_jobs(const StreamTable& table, const std::vector<Track>& tracks,
                                Labelled labelled, const ExporterSettings& exporter);
