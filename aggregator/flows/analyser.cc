@@ -94,7 +94,8 @@ FlowReport Analyser::finish() {
   for (const auto& job : jobs_) {
     TimeNs others = 0;
     for (const auto& other : jobs_)
-      if (other != job) others = std::max(others, other->tracker().last_row());
+      if (other != job)  // its last step may have been the last of the capture
+        others = std::max(others, other->tracker().last_row() - other->tracker().period());
     job->finish(now_, others);
   }
   for (std::size_t i = 0; i < jobs_.size(); ++i) report.jobs.push_back(jobs_[i]->flows(i));

@@ -149,8 +149,8 @@ std::optional<Explanation> Explainer::slow_transfers(const StepList& steps, cons
   return found;
 }
 
-/// Of each server how much later than the first its cards came to the first event of the step;
-/// groups of two cannot tell.
+/// Of each server how much later than the first its cards came to the events of the step; groups of
+/// two cannot tell.
 std::vector<double> Explainer::lateness(const JobStep& step) const {
   std::map<std::uint32_t, std::vector<double>> all;
   for (std::size_t g = 0; g < step.groups.size(); ++g) {
@@ -228,7 +228,7 @@ bool Explainer::begins_late(const JobStep& step, const StepList& before, double 
 
 Explanation Explainer::explain(const StepList& slow, const StepList& before, bool is_over) const {
   constexpr double kTransfer = 1.5, kSame = 0.7;
-  constexpr std::size_t kFew = 3;
+  constexpr std::size_t kFew = 3, kNamed = 3;
   const double usual = median_busy(before);
   if (auto link = slow_transfers(slow, before, kTransfer)) return *link;
   Explanation found;
@@ -259,9 +259,12 @@ Explanation Explainer::explain(const StepList& slow, const StepList& before, boo
     for (const auto& [server, count] : named)  // replicas of a pipeline are late together
       if (server != most->first && count == named[most->first] && slow.size() > 1)
         found.place.push_back(name_of(server));
-    found.ambiguous = found.place.size() > 1;
-    if (found.place.size() > 1 && found.place.size() * 4 > servers_.size()) found.place.resize(1);
+    found.place.resize(std::min(found.place.size(), kNamed));
   }
+  // Between two servers both ends of each transfer start together: either may be the late one.
+  if (found.cause != Cause::imbalance && told == 0 && servers_.size() == 2)
+    found.place = {name_of(servers_[0]), name_of(servers_[1])};
+  found.ambiguous = found.place.size() > 1;
   return found;
 }
 

@@ -52,6 +52,7 @@ std::optional<double> drift(const Clock& one, const Clock& two) {
 /// Pipeline streams as clocks, where a part has no collective that gives one.
 void add_pipe_clocks(JobPlan& job, const Tracks& by_stream, const ExporterSettings& exporter) {
   constexpr std::size_t kClocksMax = 16;
+  if (exporter.is_vague()) return;  // single messages are missing too often to be counted
   std::size_t added = 0;
   for (const Edge& pipe : job.pipes) {
     if (added == kClocksMax) return;
@@ -62,8 +63,7 @@ void add_pipe_clocks(JobPlan& job, const Tracks& by_stream, const ExporterSettin
     const Track& track = *by_stream.at(pipe.stream);
     for (const Row& row : track.rows) group.bytes += row.bytes;
     group.events.hold += exporter.inactive + exporter.inactive / 4;
-    group.rule =
-        learn_steps(beats_of(group, {&track}), {exporter.sampling > 1, exporter.is_vague()});
+    group.rule = learn_steps(beats_of(group, {&track}), {});
     if (!group.rule) continue;
     job.groups.push_back(std::move(group));
     ++added;

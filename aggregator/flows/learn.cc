@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "aggregator/flows/numbers.h"
 #include "aggregator/flows/union_find.h"
@@ -40,6 +41,12 @@ std::map<Pair, bool> training_pairs(const std::vector<Track>& tracks, const Stre
                  load.packets >= kSeenMin * exporter.sampling;
   }
   return keep;
+}
+
+/// Bytes a nanosecond.
+double rate_of(const Row& row) {
+  return static_cast<double>(row.bytes) /
+         static_cast<double>(std::max<TimeNs>(1, row.end - row.start));
 }
 
 bool is_sorted_by_end(const std::vector<Row>& rows) {
@@ -94,20 +101,70 @@ bool varies(const std::vector<Row>& rows) {
   return scatter(sizes) > kVaries * mean(sizes);
 }
 
-/// The same where one packet in N is seen: more scatter than that of the packets that were seen,
-/// which is that of a Poisson count without its zeros.
-bool varies_sampled(const std::vector<Row>& rows, const ExporterSettings& exporter) {
-  constexpr double kOwn = 0.05, kSigmas = 5, kMany = 16;
-  std::vector<double> seen;
-  for (const Row& row : rows) seen.push_back(static_cast<double>(row.packets) / exporter.sampling);
-  const double middle = mean(seen), rate = rate_of_seen(middle);
-  if (middle > kMany) return false;  // sizes are good enough to be compared with the mate's
-  double spread = 0;
-  for (const double one : seen) spread += (one - middle) * (one - middle);
-  spread /= static_cast<double>(std::max<std::size_t>(1, seen.size() - 1));
-  const double usual = middle * (1 + rate - middle);
-  const double error = usual * std::sqrt(2.0 / static_cast<double>(seen.size())) + 1e-9;
-  return spread - usual > kOwn * rate * rate + kSigmas * error;
+/// The same where one packet in N is seen, by how far sizes differ from those of the mate: more
+/// than packets that were seen do, which is as Poisson counts without their zeros do.
+bool differ_sampled(const Track& own, const Track& mate, const ExporterSettings& exporter) {
+  constexpr double kMore = 0.15, kSigmas = 4, kMany = 16;
+  constexpr std::size_t kRows = 400;
+  double squares = 0, sum = 0, all = 0;
+  auto at = mate.rows.begin();
+  for (const Row& row : own.rows) {
+    if (all >= kRows) break;
+    const auto away = [&](const Row& one) { return std::abs(one.end - row.end); };
+    while (at != mate.rows.end() && at + 1 != mate.rows.end() && away(at[1]) <= away(*at)) ++at;
+    if (at == mate.rows.end() || away(*at) > kMillisecond) continue;
+    const double one = static_cast<double>(row.packets) / exporter.sampling;
+    const double two = static_cast<double>(at->packets) / exporter.sampling;
+    squares += (one - two) * (one - two);
+    sum += one + two;
+    ++all;
+  }
+  if (all < 2) return false;
+  const double seen = sum / all / 2, rate = rate_of_seen(seen);
+  if (seen > kMany) return false;  // sizes are good enough to have been compared
+  const double usual = 2 * seen * (1 + rate - seen);
+  return squares / all > usual * (1 + std::max(kMore, kSigmas * std::sqrt(2 / all)));
+}
+
+/// A record holds several transfers: it lasts far longer than its bytes need.
+bool is_merged(const Track& track, double best_rate) {
+  constexpr double kSlow = 0.05;
+  std::vector<double> rates;
+  for (const Row& row : track.rows) rates.push_back(rate_of(row));
+  return median(std::move(rates)) < kSlow * best_rate;
+}
+
+/// Pairs of which both ends exchange with a common third one.
+class Triangles {
+ public:
+  void add(const Track& track) {
+    peers_[track.src].insert(track.dst);
+    peers_[track.dst].insert(track.src);
+  }
+  bool has(const Track& track) const {
+    const auto& other = peers_.at(track.dst);
+    return std::ranges::any_of(peers_.at(track.src),
+                               [&](std::uint32_t card) { return other.contains(card); });
+  }
+
+ private:
+  std::map<std::uint32_t, std::set<std::uint32_t>> peers_;
+};
+
+/// Sizes of one transfer, seen twice, differ by sampling.
+StepLearning step_learning(const std::vector<const Track*>& tracks,
+                           const ExporterSettings& exporter) {
+  constexpr double kSigmas = 4.5;
+  StepLearning learning;
+  learning.vague = exporter.is_vague();
+  if (exporter.sampling <= 1) return learning;
+  std::vector<std::uint32_t> packets;
+  for (const Track* track : tracks)
+    for (const Row& row : track->rows) packets.push_back(row.packets);
+  learning.size_tolerance +=
+      kSigmas * std::sqrt(static_cast<double>(exporter.sampling) /
+                          std::max<std::uint32_t>(1, median(std::move(packets))));
+  return learning;
 }
 
 /// A group whose collectives fill the step, on a card that also has one in bursts, is context
@@ -219,10 +276,17 @@ Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporte
   UnionFind sets(tracks.size());
   std::vector<bool> is_collective(tracks.size());
   for (std::uint32_t i = 0; i < tracks.size(); ++i) {
-    is_collective[i] = mates[i].share >= kCollective &&
-                       (exporter.sampling <= 1 || !varies_sampled(tracks[i].rows, exporter));
+    is_collective[i] =
+        mates[i].share >= kCollective &&
+        (exporter.sampling <= 1 || !differ_sampled(tracks[i], tracks[mates[i].track], exporter));
     if (is_collective[i]) sets.join(i, mates[i].track);
   }
+  double best_rate = 0;
+  for (const Track& track : tracks)
+    for (const Row& row : track.rows)
+      if (row.end - row.start > kMillisecond / 10) best_rate = std::max(best_rate, rate_of(row));
+  std::vector<std::uint32_t> alone;
+  Triangles triangles;
   std::map<std::uint32_t, std::vector<std::uint32_t>> members;
   for (std::uint32_t i = 0; i < tracks.size(); ++i)
     if (is_collective[i]) members[sets.find(i)].push_back(i);
@@ -232,8 +296,15 @@ Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporte
       set->second.push_back(i);  // the mate of a collective stream is collective
       continue;
     }
+    alone.push_back(i);
+    triangles.add(tracks[i]);
+  }
+  for (const std::uint32_t i : alone) {
+    // Of merged records sizes vary in pipelines, too.
     const bool is_exchange =
-        exporter.sampling > 1 ? varies_sampled(tracks[i].rows, exporter) : varies(tracks[i].rows);
+        exporter.sampling > 1 ? mates[i].share >= kCollective
+                              : varies(tracks[i].rows) &&
+                                    (!is_merged(tracks[i], best_rate) || triangles.has(tracks[i]));
     (is_exchange ? labelled.experts : labelled.pipes).push_back(edge_of(tracks[i]));
   }
   std::vector<std::vector<const Track*>> rows_of;
@@ -251,7 +322,7 @@ Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporte
     group.cards.erase(std::ranges::unique(group.cards).begin(), group.cards.end());
     set_offsets(group, own, mates);
     group.events = event_settings(tracks, own, exporter);
-    group.rule = learn_steps(beats_of(group, rows), {exporter.sampling > 1, exporter.is_vague()});
+    group.rule = learn_steps(beats_of(group, rows), step_learning(rows, exporter));
     labelled.groups.push_back(std::move(group));
     rows_of.push_back(std::move(rows));
   }

@@ -53,7 +53,7 @@ class Comparison {
     for (const Meeting& meeting : met_) {
       const TimeNs away = std::abs(meeting.distance - mate.offset);
       const TimeNs own =
-          std::max(end_tolerance(*meeting.own, kTogether, exporter_.sampling), vague_);
+          vague_ > 0 ? vague_ : end_tolerance(*meeting.own, kTogether, exporter_.sampling);
       if (away <= own && is_alike(*meeting.own, *meeting.other, exporter_.sampling)) ++strict;
       if (away <= own + kNear) ++loose;
     }

@@ -28,9 +28,12 @@ Torn torn_of(const JobTracker& job) {
   constexpr double kShort = 0.95;
   Torn torn;
   const JobPlan& plan = job.plan();
+  // Nothing tells the phase of steps of pipeline traffic alone, so its end is never torn by counts.
+  const bool has_phase = std::ranges::any_of(
+      plan.groups, [](const Group& g) { return g.rule && g.label == Label::data; });
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     const auto now = job.now(g);
-    torn.in_step = torn.in_step || now.counted > 0;
+    torn.in_step = torn.in_step || (has_phase && now.counted > 0);
     for (const Event& event : now.open) {
       if (event.parts.size() >= plan.groups[g].edges.size()) continue;
       torn.in_step = true;
@@ -46,7 +49,7 @@ Torn torn_of(const JobTracker& job) {
   }
   for (std::size_t p = 0; p < plan.pipes.size(); ++p) {
     const PipeStep& pipe = job.open_step().pipes[p];
-    torn.in_step = torn.in_step || pipe.sends > 0;
+    torn.in_step = torn.in_step || (has_phase && pipe.sends > 0);
     if (pipe.last_end < job.last_row() - kAtOnce || pipe.sends < 2) continue;
     const double usual = pipe.bytes / pipe.sends;
     torn.cut_at_end += static_cast<double>(job.last_bytes(p)) < kShort * usual;
@@ -75,6 +78,11 @@ std::vector<std::uint32_t> first_silent(const JobTracker& job, const StreamTable
   } else {
     for (const auto& [server, time] : last) order.push_back(server);
     std::ranges::stable_sort(order, {}, [&](std::uint32_t server) { return last[server]; });
+  }
+  if (order.empty() && torn.in_step) {  // two servers leave no trace of who did not come
+    std::set<std::uint32_t> servers;
+    for (const std::uint32_t card : plan.cards) servers.insert(table.cards()[card].server);
+    if (servers.size() == 2) order.assign(servers.begin(), servers.end());
   }
   std::erase(order, kNone);
   return order;

@@ -20,14 +20,14 @@ struct GroupStep {
   TimeNs length = 0;        ///< since its last end, if both are complete; else zero
   TimeNs first_start = 0;   ///< of its first event
   float transfer = 0;       ///< of all events: from the last start to the end
-  std::vector<float> late;  ///< of each card in the first event, behind the first; or kUnknown
+  std::vector<float> late;  ///< of each card behind the first, summed over its events
 };
 
 struct PipeStep {
   std::uint32_t sends = 0;
   TimeNs first_start = 0, last_end = 0;
   double seconds = 0, bytes = 0;
-  float service = kUnknown;  ///< usual time from what a send needed to its start
+  float service = kUnknown;  ///< mean time from what a send needed to its start
 };
 
 struct JobStep {

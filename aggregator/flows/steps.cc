@@ -36,15 +36,14 @@ double regularity(const std::vector<Beat>& beats, std::size_t events, double tol
 }
 
 /// Share of beats whose size is that of `events` beats before.
-double repetition(const std::vector<Beat>& beats, std::size_t events) {
-  constexpr double kAlike = 0.05;
+double repetition(const std::vector<Beat>& beats, std::size_t events, double tolerance) {
   constexpr std::size_t kSteps = 6;
   const std::size_t size = std::min(beats.size(), events * kSteps);
   std::size_t alike = 0, all = 0;
   for (std::size_t i = 0; i + events < size; ++i, ++all) {
     const auto one = static_cast<double>(beats[i].bytes);
     const auto two = static_cast<double>(beats[i + events].bytes);
-    if (std::abs(one - two) <= kAlike * std::max(one, two)) ++alike;
+    if (std::abs(one - two) <= tolerance * std::max(one, two)) ++alike;
   }
   return all == 0 ? 0 : static_cast<double>(alike) / static_cast<double>(all);
 }
@@ -155,7 +154,24 @@ std::size_t lone_gap(const std::vector<TimeNs>& gaps) {
   return static_cast<std::size_t>(std::ranges::max_element(gaps) - gaps.begin());
 }
 
-StepRule rule_of(const std::vector<Beat>& beats, std::size_t events) {
+/// Where a step of several micro-batches begins: micro-batches are alike, but before the first one
+/// of a step there is the optimizer, too.
+std::size_t first_batch(const std::vector<TimeNs>& gaps, std::size_t batch) {
+  std::size_t best = 0;
+  TimeNs most = 0;
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    TimeNs other = 0;
+    for (std::size_t k = (i + batch) % gaps.size(); k != i; k = (k + batch) % gaps.size())
+      other = std::max(other, gaps[k]);
+    if (gaps[i] - other <= most) continue;
+    most = gaps[i] - other;
+    best = i;
+  }
+  return best;
+}
+
+/// `batch`: events of a micro-batch, of which a step may have several.
+StepRule rule_of(const std::vector<Beat>& beats, std::size_t batch, std::size_t events) {
   constexpr double kFar = 2;
   StepRule rule;
   rule.events = events;
@@ -170,7 +186,7 @@ StepRule rule_of(const std::vector<Beat>& beats, std::size_t events) {
   std::ranges::sort(sorted, std::greater<>());
   rule.is_bursty = events == 1 || static_cast<double>(sorted[0]) >
                                       kFar * static_cast<double>(std::max<TimeNs>(sorted[1], 1));
-  if (!rule.is_bursty) begin = lone_gap(gaps);
+  if (!rule.is_bursty) begin = batch < events ? first_batch(gaps, batch) : lone_gap(gaps);
   rule.first = begin;
   std::ranges::rotate(gaps, gaps.begin() + static_cast<std::ptrdiff_t>(begin));
   rule.gaps = std::move(gaps);
@@ -187,8 +203,8 @@ struct Break {
   TimeNs least = 0;  ///< the shortest gap that ends a step
 };
 
-Break judge_break(const std::vector<Beat>& beats, std::size_t size, TimeNs least) {
-  constexpr double kAlike = 0.1;
+Break judge_break(const std::vector<Beat>& beats, std::size_t size, TimeNs least, bool is_vague) {
+  constexpr double kAlike = 0.1, kOften = 0.15;
   Break found;
   found.least = least;
   std::map<std::size_t, std::size_t> counts;
@@ -203,8 +219,13 @@ Break judge_break(const std::vector<Beat>& beats, std::size_t size, TimeNs least
     begin = i;
   }
   if (lengths.size() < 5) return found;
-  const auto most =
-      std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; });
+  auto most = std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; });
+  // Lost events make counts smaller, never larger: the largest frequent one is that of a whole
+  // step.
+  for (auto at = counts.begin(); is_vague && at != counts.end(); ++at)
+    if (at->first > most->first &&
+        static_cast<double>(at->second) >= kOften * static_cast<double>(lengths.size()))
+      most = at;
   found.events = most->first;
   found.modal = static_cast<double>(most->second) / static_cast<double>(lengths.size());
   std::size_t alike = 0;
@@ -214,10 +235,9 @@ Break judge_break(const std::vector<Beat>& beats, std::size_t size, TimeNs least
   return found;
 }
 
-Break natural_break(const std::vector<Beat>& beats) {
-  constexpr std::size_t kBeats = 1200, kStepsMin = 5;
+Break natural_break(const std::vector<Beat>& beats, std::size_t size, bool is_vague) {
+  constexpr std::size_t kStepsMin = 5;
   constexpr double kJump = 0.7, kFloor = 1e5;
-  const std::size_t size = std::min(beats.size(), kBeats);
   std::vector<double> logs;
   for (std::size_t i = 1; i < size; ++i)
     logs.push_back(std::log(static_cast<double>(gap_before(beats, i)) + kFloor));
@@ -227,7 +247,7 @@ Break natural_break(const std::vector<Beat>& beats) {
     const double jump = logs[above - 1] - logs[above];
     if (jump < kJump) continue;
     const double middle = (logs[above - 1] + logs[above]) / 2;
-    Break one = judge_break(beats, size, static_cast<TimeNs>(std::exp(middle) - kFloor));
+    Break one = judge_break(beats, size, static_cast<TimeNs>(std::exp(middle) - kFloor), is_vague);
     one.score = std::min(jump, 3.0) * one.modal * one.modal * one.regular * one.regular;
     if (one.score > best.score) best = one;
   }
@@ -268,31 +288,37 @@ double StepRule::spread() const {
 
 std::optional<StepRule> learn_steps(const std::vector<Beat>& beats, const StepLearning& how) {
   constexpr double kLengths = 0.06, kRegular = 0.9, kSizes = 0.85, kWorse = 1.5, kSlack = 0.012;
-  constexpr double kModal = 0.8, kModalLossy = 0.5, kBreakRegular = 0.7;
+  constexpr double kModal = 0.8, kModalLossy = 0.15, kSizesTell = 0.4;
+  constexpr double kBreakRegular = 0.7, kBreakRegularVague = 0.9;
+  constexpr std::size_t kPrefixMin = 150, kPrefixMax = 1200;
   const std::size_t most = std::min(kEventsMax, beats.size() / (how.steps_min + 1));
+  const bool sizes_tell = how.size_tolerance < kSizesTell;
   std::vector<double> repeats(most + 1);
-  if (!how.sampled)
-    for (std::size_t events = 1; events <= most; ++events)
-      repeats[events] = repetition(beats, events);
+  for (std::size_t events = 1; sizes_tell && events <= most; ++events)
+    repeats[events] = repetition(beats, events, how.size_tolerance);
   const double best = *std::ranges::max_element(repeats);
   const auto sizes_repeat = [&](std::size_t events) {
-    return how.sampled || (events <= most && 1 - repeats[events] <= kWorse * (1 - best) + kSlack);
+    return !sizes_tell || (events <= most && 1 - repeats[events] <= kWorse * (1 - best) + kSlack);
   };
   const auto told = [&](StepRule rule) {
     rule.is_vague = how.vague;
     return rule;
   };
-  const Break pause = natural_break(beats);
-  const bool is_break =
-      pause.regular >= kBreakRegular && pause.events > 1 && sizes_repeat(pause.events);
-  if (is_break && pause.modal >= kModal) return told(rule_of(beats, pause));
-  for (std::size_t events = 1; events <= most; ++events) {
-    if ((!how.sampled && repeats[events] < kSizes) || !sizes_repeat(events)) continue;
+  // The shortest prefix that will do, so that a fault later on does not blur it.
+  for (std::size_t prefix = kPrefixMin; prefix <= kPrefixMax; prefix *= 2) {
+    const Break pause = natural_break(beats, std::min(prefix, beats.size()), how.vague);
+    const bool is_break = pause.regular >= (how.vague ? kBreakRegularVague : kBreakRegular) &&
+                          pause.events > 1 && sizes_repeat(pause.events);
+    if (is_break && pause.modal >= (how.vague ? kModalLossy : kModal))
+      return told(rule_of(beats, pause));
+  }
+  for (std::size_t events = how.vague ? 2 : 1; events <= most; ++events) {
+    if ((sizes_tell && repeats[events] < kSizes) || !sizes_repeat(events)) continue;
     if (regularity(beats, events, kLengths) < kRegular) continue;
     if (how.vague && !is_peak(beats, events)) continue;
-    return told(rule_of(beats, whole_step(beats, calmest(beats, events, most))));
+    const std::size_t batch = calmest(beats, events, most);
+    return told(rule_of(beats, batch, whole_step(beats, batch)));
   }
-  if (is_break && pause.modal >= kModalLossy) return told(rule_of(beats, pause));
   return std::nullopt;
 }
 

@@ -35,8 +35,8 @@ struct StepRule {
 };
 
 struct StepLearning {
-  bool sampled = false;  ///< sizes are estimates
-  bool vague = false;    ///< events may be missing
+  double size_tolerance = 0.05;  ///< by which sizes that are alike may differ, as a share
+  bool vague = false;            ///< events may be missing
   std::size_t steps_min = 5;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "aggregator/flows/numbers.h"
@@ -34,9 +35,13 @@ JobTracker::JobTracker(JobPlan plan, const StreamTable& table, const Losses& los
   std::vector<TimeNs> periods;
   for (std::uint32_t g = 0; g < plan_.groups.size(); ++g) {
     const Group& group = plan_.groups[g];
-    GroupState state{Assembler(group.edges.size(), group.events), {}, {}, {}, {}, 0, 0, false, {}};
+    GroupState state{
+        Assembler(group.edges.size(), group.events), {}, {}, {}, {}, 0, 0, false, 0, {}, {}};
     if (tells_steps(group, has_data)) {
       state.counter.emplace(*group.rule);
+      for (std::size_t i = 1; i < group.rule->gaps.size(); ++i)
+        state.near = std::max(state.near, group.rule->gaps[i]);
+      state.near += state.near / 2 + group.rule->period / 100;
       periods.push_back(group.rule->period);
       ++clocks_;
     }
@@ -108,18 +113,26 @@ void JobTracker::add_event(std::uint32_t index, const Event& event) {
   const bool is_own = boundary && boundary->end == event.end;  // it ends with this event
   if (boundary && !is_own) end_group(index, *boundary);
   GroupStep& step = state.step;
-  if (before == 0 || (boundary && !is_own)) {
+  if (before == 0 || (boundary && !is_own) || step.late.empty()) {
     step.first_start = event.first_start;
-    step.late.assign(plan_.groups[index].cards.size(), kUnknown);
-    for (const Part& part : event.parts)
-      for (const std::size_t side : {0, 1}) {
-        float& late = step.late[state.card_of[part.edge * 2 + side]];
-        const float at = seconds(part.start - event.first_start);
-        if (std::isnan(late) || at < late) late = at;
-      }
+    step.late.assign(plan_.groups[index].cards.size(), 0);
   }
+  add_lateness(state, event);
   step.transfer += seconds(event.transfer());
   if (is_own) end_group(index, *boundary);
+}
+
+/// An edge starts when both of its ends are ready: a card came with the earliest of its edges.
+void JobTracker::add_lateness(GroupState& state, const Event& event) {
+  state.came.assign(state.step.late.size(), kUnknown);
+  for (const Part& part : event.parts)
+    for (const std::size_t side : {0, 1}) {
+      float& came = state.came[state.card_of[part.edge * 2 + side]];
+      const float at = seconds(part.start - event.first_start);
+      if (std::isnan(came) || at < came) came = at;
+    }
+  for (std::size_t card = 0; card < state.came.size(); ++card)
+    if (!std::isnan(state.came[card])) state.step.late[card] += state.came[card];
 }
 
 void JobTracker::end_group(std::uint32_t index, const Boundary& boundary) {
@@ -129,9 +142,10 @@ void JobTracker::end_group(std::uint32_t index, const Boundary& boundary) {
   state.was_complete = boundary.complete;
   state.boundary = boundary.end;
   bool is_certain = boundary.complete;
+  // What was lost earlier in the step did not end it.
   if (!is_certain)
     is_certain = std::ranges::none_of(state.exporters, [&](std::uint32_t exporter) {
-      return losses_->is_lossy(exporter, before, last_row_);
+      return losses_->is_lossy(exporter, boundary.end, boundary.end + state.near);
     });
   if (is_certain && state.ends.size() < kEndsMax) state.ends.push_back(boundary.end);
   if (last_end_ != 0 && boundary.end < last_end_ + period_ / 2) {  // of the step that was closed
@@ -312,7 +326,10 @@ float JobTracker::service_of(std::uint32_t index) const {
     }
     if (from != 0 && from < state.starts[k]) services.push_back(state.starts[k] - from);
   }
-  return services.empty() ? kUnknown : seconds(median(services));
+  if (services.empty()) return kUnknown;
+  // The mean, so that one long pause shows.
+  return seconds(std::accumulate(services.begin(), services.end(), TimeNs{0}) /
+                 std::ssize(services));
 }
 
 }  // namespace l4::flows

@@ -76,7 +76,9 @@ class JobTracker {
     std::vector<TimeNs> ends;
     TimeNs last_end = 0, boundary = 0;
     bool was_complete = false;
+    TimeNs near = 0;  ///< within this time of an end a further event may have been lost
     GroupStep step;
+    std::vector<float> came;  ///< of each card in an event
   };
   /// What a send of a pipeline stream waited for: the receipt `shift` places earlier of another.
   struct Need {
@@ -93,6 +95,7 @@ class JobTracker {
   };
 
   void add_event(std::uint32_t group, const Event& event);
+  static void add_lateness(GroupState& state, const Event& event);
   void end_group(std::uint32_t group, const Boundary& boundary);
   void close_step();
   std::optional<TimeNs> agreed_length() const;

@@ -86,6 +86,16 @@ TEST_CASE("micro-batches are not taken for steps") {
   CHECK(rule->events == 8);
 }
 
+TEST_CASE("a step of several micro-batches begins behind the optimizer") {
+  // The pause before the first one, 62, is not longer than that between blocks, and resembles it.
+  const auto beats =
+      beats_of({62, 40, 40, 61, 0.1, 40, 40, 61}, 40, {2'000'000, 1'000'000, 1'000'000, 1'000'000});
+  const auto rule = learn_steps(beats, {});
+  REQUIRE(rule);
+  CHECK(rule->events == 8);
+  CHECK(boundaries_of(*rule, beats).at(0).end == beats[7].end);
+}
+
 TEST_CASE("a lost event does not shift later steps") {
   auto beats = beats_of({900, 5, 5, 5, 5}, 30);
   const auto rule = learn_steps(beats, {});
