@@ -21,7 +21,7 @@ void Assembler::place(const Part& part) {
     event.first_start = std::min(event.first_start, part.start);
     event.last_start = std::max(event.last_start, part.start);
     event.end = std::max(event.end, part.end);
-    event.bytes = std::max(event.bytes, part.bytes);
+    event.bytes += part.bytes;
     return;
   }
   Event made;

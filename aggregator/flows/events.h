@@ -27,7 +27,7 @@ struct Part {
 struct Event {
   std::vector<Part> parts;
   TimeNs first_start = 0, last_start = 0, end = 0;
-  std::uint64_t bytes = 0;  ///< of the largest part
+  std::uint64_t bytes = 0;  ///< of all parts
 
   /// Time in which everybody had arrived and data still moved.
   TimeNs transfer() const { return end > last_start ? end - last_start : 0; }

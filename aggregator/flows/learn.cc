@@ -161,9 +161,9 @@ StepLearning step_learning(const std::vector<const Track*>& tracks,
   std::vector<std::uint32_t> packets;
   for (const Track* track : tracks)
     for (const Row& row : track->rows) packets.push_back(row.packets);
+  const double each = std::max<std::uint32_t>(1, median(std::move(packets)));
   learning.size_tolerance +=
-      kSigmas * std::sqrt(static_cast<double>(exporter.sampling) /
-                          std::max<std::uint32_t>(1, median(std::move(packets))));
+      kSigmas * std::sqrt(exporter.sampling / each / static_cast<double>(tracks.size()));
   return learning;
 }
 
@@ -261,7 +261,7 @@ std::vector<Beat> beats_of(const Group& group, const std::vector<const Track*>& 
   std::ranges::stable_sort(parts, {}, &Part::end);
   std::vector<Beat> beats;
   const auto closed = [&](const Event& event) {
-    beats.push_back({event.first_start, event.end, event.bytes});
+    beats.push_back({event.first_start, event.end, event.bytes / event.parts.size()});
   };
   Assembler assembler(group.edges.size(), group.events);
   for (const Part& part : parts) assembler.add(part, closed);
@@ -271,6 +271,7 @@ std::vector<Beat> beats_of(const Group& group, const std::vector<const Track*>& 
 
 Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporter) {
   constexpr double kCollective = 0.5;
+  constexpr unsigned kPeers = 2;  // a pipeline does not send both ways at once
   const std::vector<Mate> mates = find_mates(tracks, exporter);
   Labelled labelled;
   UnionFind sets(tracks.size());
@@ -302,7 +303,7 @@ Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporte
   for (const std::uint32_t i : alone) {
     // Of merged records sizes vary in pipelines, too.
     const bool is_exchange =
-        exporter.sampling > 1 ? mates[i].share >= kCollective
+        exporter.sampling > 1 ? mates[i].share >= kCollective || mates[i].peers >= kPeers
                               : varies(tracks[i].rows) &&
                                     (!is_merged(tracks[i], best_rate) || triangles.has(tracks[i]));
     (is_exchange ? labelled.experts : labelled.pipes).push_back(edge_of(tracks[i]));

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "aggregator/flows/numbers.h"
 
 namespace l4::flows {
 namespace {
 
+constexpr double kHalf = 0.5;
 constexpr std::size_t kCompared = 48;  // rows of a track
 constexpr TimeNs kApart = 6 * kMillisecond, kTogether = kMillisecond / 4, kNear = kMillisecond;
 
@@ -128,12 +130,13 @@ std::vector<Mate> find_mates(const std::vector<Track>& tracks, const ExporterSet
     if (candidates == leaving.end() || tracks[i].rows.empty()) continue;
     Comparison comparison(tracks[i], exporter);
     Mate& best = mates[i];
+    std::set<std::uint32_t> peers;
     for (const std::uint32_t other : candidates->second) {
       const Mate mate = comparison.against(tracks[other], other);
-      const double loose = std::max(best.loose, mate.loose);
+      if (mate.loose >= kHalf) peers.insert(tracks[other].dst);
       if (mate.share > best.share) best = mate;
-      best.loose = loose;
     }
+    best.peers = static_cast<unsigned>(peers.size());
   }
   return mates;
 }

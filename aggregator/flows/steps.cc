@@ -170,8 +170,23 @@ std::size_t first_batch(const std::vector<TimeNs>& gaps, std::size_t batch) {
   return best;
 }
 
-/// `batch`: events of a micro-batch, of which a step may have several.
-StepRule rule_of(const std::vector<Beat>& beats, std::size_t batch, std::size_t events) {
+/// Events of a micro-batch: the longest part of a step that its gaps repeat nearly everywhere.
+std::size_t batch_of(const std::vector<TimeNs>& gaps) {
+  constexpr std::size_t kBatchesMax = 8;
+  constexpr double kAlike = 0.1, kMost = 0.85;
+  const double slack = kAlike * static_cast<double>(*std::ranges::max_element(gaps));
+  for (std::size_t batches = 2; batches <= kBatchesMax; ++batches) {
+    if (gaps.size() % batches != 0 || gaps.size() / batches < 3) continue;
+    const std::size_t batch = gaps.size() / batches;
+    std::size_t alike = 0;
+    for (std::size_t i = 0; i < gaps.size(); ++i)
+      alike += std::abs(static_cast<double>(gaps[i] - gaps[(i + batch) % gaps.size()])) < slack;
+    if (static_cast<double>(alike) >= kMost * static_cast<double>(gaps.size())) return batch;
+  }
+  return gaps.size();
+}
+
+StepRule rule_of(const std::vector<Beat>& beats, std::size_t events) {
   constexpr double kFar = 2;
   StepRule rule;
   rule.events = events;
@@ -186,7 +201,10 @@ StepRule rule_of(const std::vector<Beat>& beats, std::size_t batch, std::size_t 
   std::ranges::sort(sorted, std::greater<>());
   rule.is_bursty = events == 1 || static_cast<double>(sorted[0]) >
                                       kFar * static_cast<double>(std::max<TimeNs>(sorted[1], 1));
-  if (!rule.is_bursty) begin = batch < events ? first_batch(gaps, batch) : lone_gap(gaps);
+  if (!rule.is_bursty) {
+    const std::size_t batch = batch_of(gaps);
+    begin = batch < events ? first_batch(gaps, batch) : lone_gap(gaps);
+  }
   rule.first = begin;
   std::ranges::rotate(gaps, gaps.begin() + static_cast<std::ptrdiff_t>(begin));
   rule.gaps = std::move(gaps);
@@ -316,8 +334,7 @@ std::optional<StepRule> learn_steps(const std::vector<Beat>& beats, const StepLe
     if ((sizes_tell && repeats[events] < kSizes) || !sizes_repeat(events)) continue;
     if (regularity(beats, events, kLengths) < kRegular) continue;
     if (how.vague && !is_peak(beats, events)) continue;
-    const std::size_t batch = calmest(beats, events, most);
-    return told(rule_of(beats, batch, whole_step(beats, batch)));
+    return told(rule_of(beats, whole_step(beats, calmest(beats, events, most))));
   }
   return std::nullopt;
 }

@@ -109,7 +109,8 @@ void JobTracker::add_event(std::uint32_t index, const Event& event) {
     return;
   }
   const std::size_t before = state.counter->counted();
-  const auto boundary = state.counter->add({event.first_start, event.end, event.bytes});
+  const auto boundary =
+      state.counter->add({event.first_start, event.end, event.bytes / event.parts.size()});
   const bool is_own = boundary && boundary->end == event.end;  // it ends with this event
   if (boundary && !is_own) end_group(index, *boundary);
   GroupStep& step = state.step;
