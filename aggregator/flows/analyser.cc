@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::uint64_t kWriteMin = 100'000'000;  // bytes of one record: a checkpoint
 constexpr std::size_t kWritesMax = 4096;
-constexpr std::uint64_t kRare = 1'000;      // a lost record in so many does no harm
+constexpr std::uint64_t kRare = 1'000;  // a lost record in so many does no harm
+constexpr std::size_t kCountsEnough = 5;
 constexpr std::uint64_t kWatched = 20'000;  // records whose packets are looked at
 
 }  // namespace
@@ -27,7 +28,7 @@ void Analyser::add(const FlowRecord& record) {
   if (first_ == 0 || record.start < first_) first_ = record.start;
   now_ = std::max(now_, record.end);
   losses_.add(record);
-  if (records_ <= kWatched) common_packets_ = std::gcd(common_packets_, record.packets);
+  if (records_ <= kWatched) watch_packets(record.packets);
   if (record.bytes >= kWriteMin && topology_->is_storage(record.dst)) add_storage(record);
   const auto row = table_.add(record);
   if (!row) return;
@@ -36,11 +37,19 @@ void Analyser::add(const FlowRecord& record) {
   if (++since_learned_ >= settings_.rows_max) learn_now();
 }
 
-/// Collectors scale sampled counts back, so that all of them are multiples of the rate.
+void Analyser::watch_packets(std::uint64_t packets) {
+  common_packets_ = std::gcd(common_packets_, packets);
+  if (packet_counts_.size() < kCountsEnough) packet_counts_.insert(packets);
+}
+
+/// Collectors scale sampled counts back, so that all of them are multiples of the rate. A few
+/// counts have a common divisor by chance.
 std::uint32_t Analyser::sampling() const {
   constexpr std::uint64_t kEnough = 200, kLeast = 16, kMost = 1 << 24;
   if (settings_.exporter.sampling > 1) return settings_.exporter.sampling;
-  if (records_ < kEnough || common_packets_ < kLeast || common_packets_ > kMost) return 1;
+  if (records_ < kEnough || packet_counts_.size() < kCountsEnough || common_packets_ < kLeast ||
+      common_packets_ > kMost)
+    return 1;
   return static_cast<std::uint32_t>(common_packets_);
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,14 +51,16 @@ class Analyser {
 
  private:
   void add_storage(const FlowRecord& record);
+  void watch_packets(std::uint64_t packets);
 
   const Topology* topology_;
   AnalyserSettings settings_;
   StreamTable table_;
   Losses losses_;
   std::vector<std::unique_ptr<FollowedJob>> jobs_;
-  std::deque<FlowRecord> writes_;     ///< to storage, before jobs are known
-  std::uint64_t common_packets_ = 0;  ///< greatest common divisor of the first packet counts
+  std::deque<FlowRecord> writes_;          ///< to storage, before jobs are known
+  std::uint64_t common_packets_ = 0;       ///< greatest common divisor of the first packet counts
+  std::set<std::uint64_t> packet_counts_;  ///< some that were seen
   std::uint64_t records_ = 0, since_learned_ = 0;
   TimeNs first_ = 0, now_ = 0;
 };

@@ -167,7 +167,7 @@ std::vector<JobPlan> connected_parts(std::size_t cards, const std::vector<Track>
 
 std::vector<JobPlan> join_jobs(const StreamTable& table, const std::vector<Track>& tracks,
                                Labelled labelled, const ExporterSettings& exporter) {
-  constexpr double kTogether = 0.015, kSamePeriod = 0.005;
+  constexpr double kTogether = 0.015, kSamePeriod = 0.02;
   Tracks by_stream;
   for (const Track& track : tracks) by_stream[track.stream] = &track;
   std::vector<JobPlan> parts = connected_parts(table.cards().size(), tracks, std::move(labelled));

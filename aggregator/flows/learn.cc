@@ -126,6 +126,21 @@ bool differ_sampled(const Track& own, const Track& mate, const ExporterSettings&
   return squares / all > usual * (1 + std::max(kMore, kSigmas * std::sqrt(2 / all)));
 }
 
+/// Where one packet in N is seen: more scatter than packets that were seen have, which is that of a
+/// Poisson count without its zeros.
+bool varies_sampled(const std::vector<Row>& rows, const ExporterSettings& exporter) {
+  constexpr double kOwn = 0.03, kSigmas = 4.5;
+  std::vector<double> seen;
+  for (const Row& row : rows) seen.push_back(static_cast<double>(row.packets) / exporter.sampling);
+  const double middle = mean(seen), rate = rate_of_seen(middle);
+  double spread = 0;
+  for (const double one : seen) spread += (one - middle) * (one - middle);
+  spread /= static_cast<double>(std::max<std::size_t>(1, seen.size() - 1));
+  const double usual = middle * (1 + rate - middle);
+  const double error = usual * std::sqrt(2 / static_cast<double>(seen.size()));
+  return spread - usual > kOwn * rate * rate + kSigmas * error;
+}
+
 /// A record holds several transfers: it lasts far longer than its bytes need.
 bool is_merged(const Track& track, double best_rate) {
   constexpr double kSlow = 0.05;
@@ -270,15 +285,15 @@ std::vector<Beat> beats_of(const Group& group, const std::vector<const Track*>& 
 }
 
 Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporter) {
-  constexpr double kCollective = 0.5;
-  constexpr unsigned kPeers = 2;  // a pipeline does not send both ways at once
+  // With wider tolerances more of a pipeline meets by chance.
+  const double collective = exporter.sampling > 1 ? 0.7 : 0.5;
   const std::vector<Mate> mates = find_mates(tracks, exporter);
   Labelled labelled;
   UnionFind sets(tracks.size());
   std::vector<bool> is_collective(tracks.size());
   for (std::uint32_t i = 0; i < tracks.size(); ++i) {
     is_collective[i] =
-        mates[i].share >= kCollective &&
+        mates[i].share >= collective &&
         (exporter.sampling <= 1 || !differ_sampled(tracks[i], tracks[mates[i].track], exporter));
     if (is_collective[i]) sets.join(i, mates[i].track);
   }
@@ -303,7 +318,7 @@ Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporte
   for (const std::uint32_t i : alone) {
     // Of merged records sizes vary in pipelines, too.
     const bool is_exchange =
-        exporter.sampling > 1 ? mates[i].share >= kCollective || mates[i].peers >= kPeers
+        exporter.sampling > 1 ? triangles.has(tracks[i]) || varies_sampled(tracks[i].rows, exporter)
                               : varies(tracks[i].rows) &&
                                     (!is_merged(tracks[i], best_rate) || triangles.has(tracks[i]));
     (is_exchange ? labelled.experts : labelled.pipes).push_back(edge_of(tracks[i]));

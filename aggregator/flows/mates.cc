@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "aggregator/flows/numbers.h"
 
 namespace l4::flows {
 namespace {
 
-constexpr double kHalf = 0.5;
 constexpr std::size_t kCompared = 48;  // rows of a track
-constexpr TimeNs kApart = 6 * kMillisecond, kTogether = kMillisecond / 4, kNear = kMillisecond;
+constexpr TimeNs kApart = 6 * kMillisecond, kTogether = kMillisecond / 4;
 
 /// A row of the track and the nearest of a candidate's.
 struct Meeting {
@@ -51,18 +49,16 @@ class Comparison {
     distances.clear();
     for (const Meeting& meeting : met_) distances.push_back(meeting.distance);
     mate.offset = median(distances);
-    std::size_t strict = 0, loose = 0;
+    std::size_t alike = 0;
     for (const Meeting& meeting : met_) {
       const TimeNs away = std::abs(meeting.distance - mate.offset);
       const TimeNs own =
           vague_ > 0 ? vague_ : end_tolerance(*meeting.own, kTogether, exporter_.sampling);
-      if (away <= own && is_alike(*meeting.own, *meeting.other, exporter_.sampling)) ++strict;
-      if (away <= own + kNear) ++loose;
+      if (away <= own && is_alike(*meeting.own, *meeting.other, exporter_.sampling)) ++alike;
     }
     // Of a sampled transfer maybe no packet was seen: such rows cannot meet.
     const double all = static_cast<double>(last_ - first_) * presence(other);
-    mate.share = static_cast<double>(strict) / all;
-    mate.loose = static_cast<double>(loose) / all;
+    mate.share = static_cast<double>(alike) / all;
     return mate;
   }
 
@@ -130,13 +126,9 @@ std::vector<Mate> find_mates(const std::vector<Track>& tracks, const ExporterSet
     if (candidates == leaving.end() || tracks[i].rows.empty()) continue;
     Comparison comparison(tracks[i], exporter);
     Mate& best = mates[i];
-    std::set<std::uint32_t> peers;
-    for (const std::uint32_t other : candidates->second) {
-      const Mate mate = comparison.against(tracks[other], other);
-      if (mate.loose >= kHalf) peers.insert(tracks[other].dst);
-      if (mate.share > best.share) best = mate;
-    }
-    best.peers = static_cast<unsigned>(peers.size());
+    for (const std::uint32_t other : candidates->second)
+      if (const Mate mate = comparison.against(tracks[other], other); mate.share > best.share)
+        best = mate;
   }
   return mates;
 }

@@ -25,9 +25,7 @@ struct Track {
 struct Mate {
   std::uint32_t track = kNone;  ///< the stream out of the destination that fits best
   double share = 0;             ///< of rows that end with one of the mate's, of the same size
-  double loose = 0;             ///< of rows that end near one of the mate's, whatever its size
-  unsigned peers = 0;  ///< cards to which streams leave the destination that are near half the time
-  TimeNs offset = 0;   ///< median distance: end of the mate's minus own
+  TimeNs offset = 0;            ///< median distance: end of the mate's minus own
 };
 
 /// The best mate of each track; candidates are tracks that leave its destination.

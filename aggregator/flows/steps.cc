@@ -244,12 +244,24 @@ Break judge_break(const std::vector<Beat>& beats, std::size_t size, TimeNs least
     if (at->first > most->first &&
         static_cast<double>(at->second) >= kOften * static_cast<double>(lengths.size()))
       most = at;
+  std::size_t larger = 0;
+  for (const auto& [count, number] : counts) larger += count > most->first ? number : 0;
+  // Longer steps than the usual ones would have to have events that were made up.
+  constexpr std::size_t kOneIn = 40;
+  if (is_vague && larger * kOneIn > lengths.size()) return found;
   found.events = most->first;
   found.modal = static_cast<double>(most->second) / static_cast<double>(lengths.size());
   std::size_t alike = 0;
   for (std::size_t i = 1; i < lengths.size(); ++i)
     alike += std::abs(std::log(lengths[i] / lengths[i - 1])) < kAlike;
   found.regular = static_cast<double>(alike) / static_cast<double>(lengths.size() - 1);
+  if (is_vague) {  // blocks of two lengths in turn are no steps of which something is missing
+    const double middle = median(lengths);
+    const auto near = std::ranges::count_if(
+        lengths, [&](double length) { return std::abs(std::log(length / middle)) < kAlike; });
+    found.regular =
+        std::min(found.regular, static_cast<double>(near) / static_cast<double>(lengths.size()));
+  }
   return found;
 }
 
@@ -308,7 +320,7 @@ std::optional<StepRule> learn_steps(const std::vector<Beat>& beats, const StepLe
   constexpr double kLengths = 0.06, kRegular = 0.9, kSizes = 0.85, kWorse = 1.5, kSlack = 0.012;
   constexpr double kModal = 0.8, kModalLossy = 0.15, kSizesTell = 0.4;
   constexpr double kBreakRegular = 0.7, kBreakRegularVague = 0.9;
-  constexpr std::size_t kPrefixMin = 150, kPrefixMax = 1200;
+  constexpr std::size_t kVagueMin = 4, kPrefixMin = 150, kPrefixMax = 1200;
   const std::size_t most = std::min(kEventsMax, beats.size() / (how.steps_min + 1));
   const bool sizes_tell = how.size_tolerance < kSizesTell;
   std::vector<double> repeats(most + 1);
@@ -330,7 +342,9 @@ std::optional<StepRule> learn_steps(const std::vector<Beat>& beats, const StepLe
     if (is_break && pause.modal >= (how.vague ? kModalLossy : kModal))
       return told(rule_of(beats, pause));
   }
-  for (std::size_t events = how.vague ? 2 : 1; events <= most; ++events) {
+  // Where events may be missing, only sizes that repeat make a count certain.
+  if (how.vague && !sizes_tell) return std::nullopt;
+  for (std::size_t events = how.vague ? kVagueMin : 1; events <= most; ++events) {
     if ((sizes_tell && repeats[events] < kSizes) || !sizes_repeat(events)) continue;
     if (regularity(beats, events, kLengths) < kRegular) continue;
     if (how.vague && !is_peak(beats, events)) continue;

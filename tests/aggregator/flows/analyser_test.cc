@@ -196,6 +196,22 @@ TEST_CASE("probes between any two cards make no jobs") {
   CHECK(both.jobs.size() == 1);
 }
 
+TEST_CASE("a sampling rate shows in the packet counts") {
+  const Topology topology = made::topology(4, 2);
+  const auto sampling = [&](std::uint64_t rate, bool varies) {
+    Analyser analyser(topology, {{}, 10'000});
+    auto records = made::records({});
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      records[i].packets = rate * (varies ? 1 + i * 7 % 31 : 24);
+      analyser.add(records[i]);
+    }
+    return analyser.sampling();
+  };
+  CHECK(sampling(1024, true) == 1024);
+  CHECK(sampling(1, true) == 1);
+  CHECK(sampling(1000, false) == 1);  // equal transfers, each seen whole
+}
+
 TEST_CASE("forged sources find no room") {
   const Topology topology;  // not known: any sender counts
   Analyser analyser(topology, {{}, 10'000});
