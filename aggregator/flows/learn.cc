@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -223,12 +224,19 @@ const char* to_text(Label label) {
 }
 
 double fill_of(const std::vector<const Track*>& tracks, TimeNs period) {
-  constexpr std::size_t kPeriods = 48;
+  constexpr std::size_t kPeriods = 16;
   std::vector<std::pair<TimeNs, TimeNs>> busy;
+  TimeNs first = std::numeric_limits<TimeNs>::max();
   for (const Track* track : tracks)
-    for (const Row& row : track->rows) busy.emplace_back(row.start, row.end);
+    if (!track->rows.empty()) first = std::min(first, track->rows.front().start);
+  if (period <= 0 || first == std::numeric_limits<TimeNs>::max()) return 0;
+  const TimeNs last = first + static_cast<TimeNs>(kPeriods + 1) * period;
+  for (const Track* track : tracks)
+    for (const Row& row : track->rows) {
+      if (row.start > last) break;
+      busy.emplace_back(row.start, row.end);
+    }
   std::ranges::sort(busy);
-  if (busy.empty() || period <= 0) return 0;
   std::vector<double> pauses;
   TimeNs until = busy.front().second, begin = busy.front().first, longest = 0;
   for (const auto& [start, end] : busy) {

@@ -10,7 +10,7 @@ namespace l4::flows {
 namespace {
 
 constexpr std::size_t kCompared = 48;  // rows of a track
-constexpr TimeNs kApart = 6 * kMillisecond, kTogether = kMillisecond / 4;
+constexpr TimeNs kApart = 6 * kMillisecond, kEndsTogether = kMillisecond / 4;
 
 /// A row of the track and the nearest of a candidate's.
 struct Meeting {
@@ -53,7 +53,7 @@ class Comparison {
     for (const Meeting& meeting : met_) {
       const TimeNs away = std::abs(meeting.distance - mate.offset);
       const TimeNs own =
-          vague_ > 0 ? vague_ : end_tolerance(*meeting.own, kTogether, exporter_.sampling);
+          vague_ > 0 ? vague_ : end_tolerance(*meeting.own, kEndsTogether, exporter_.sampling);
       if (away <= own && is_alike(*meeting.own, *meeting.other, exporter_.sampling)) ++alike;
     }
     // Of a sampled transfer maybe no packet was seen: such rows cannot meet.
@@ -77,7 +77,7 @@ class Comparison {
     if (exporter_.sampling > 1)
       for (const Row& row : own.rows)
         if (row.packets > exporter_.sampling)
-          all.push_back(end_tolerance(row, kTogether, exporter_.sampling));
+          all.push_back(end_tolerance(row, kEndsTogether, exporter_.sampling));
     return median(std::move(all));
   }
   void meet(const Track& other) {

@@ -12,7 +12,7 @@
 namespace l4::flows {
 namespace {
 
-constexpr double kSigmas = 3;
+constexpr double kPaperSigmas = 3;
 
 double deviation(const std::vector<double>& values) {
   const double middle = mean(values);
@@ -187,7 +187,7 @@ std::string PaperRules::slow_switch(const JobFlows& job, const std::map<Pair, La
   }
   std::vector<double> means;
   for (const auto& [leaf, all] : rates) means.push_back(mean(all));
-  const double low = mean(means) - kSigmas * deviation(means);
+  const double low = mean(means) - kPaperSigmas * deviation(means);
   for (const auto& [leaf, all] : rates)
     if (mean(all) < low) return leaf;
   return {};
@@ -206,7 +206,7 @@ void PaperRules::diagnose(JobFlows& job, const std::map<Pair, Label>& labels) co
     job.steps.emplace_back(most->ends[i - 1], most->ends[i]);
   }
   job.period = median(lengths);
-  const double limit = mean(seconds) + kSigmas * deviation(seconds);
+  const double limit = mean(seconds) + kPaperSigmas * deviation(seconds);
   for (std::size_t i = 0; i < seconds.size(); ++i) {
     if (seconds[i] <= limit) continue;
     FlowFinding finding;

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
+
+#include "aggregator/flows/decode/numbers.h"
 
 namespace l4::flows::decode {
 namespace {
@@ -25,12 +26,6 @@ std::string_view next_field(std::string_view& rest) {
   if (field.size() >= 2 && field.front() == '"' && field.back() == '"')
     field = field.substr(1, field.size() - 2);
   return field;
-}
-
-template <class T>
-bool read_number(std::string_view text, T& to) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), to);
-  return error == std::errc() && end == text.data() + text.size();
 }
 
 }  // namespace

@@ -8,12 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
+
+#include "aggregator/flows/decode/numbers.h"
 
 extern char** environ;
 
@@ -25,12 +26,6 @@ std::string_view next_word(std::string_view& rest) {
   const std::string_view word = rest.substr(0, rest.find_first_of(" \t\n"));
   rest.remove_prefix(word.size());
   return word;
-}
-
-template <class T>
-bool read_number(std::string_view text, T& to) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), to);
-  return error == std::errc() && end == text.data() + text.size();
 }
 
 /// Seconds with up to nine decimals.

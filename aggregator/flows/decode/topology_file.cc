@@ -16,7 +16,7 @@ namespace {
 using serve::JsonMembers;
 using serve::JsonReader;
 
-Address address_of(JsonMembers& members, std::string_view name) {
+Address address_in(JsonMembers& members, std::string_view name) {
   const std::string text = members.text(name);
   const auto address = parse_address(text);
   if (!address) members.fail(name, fmt::format("'{}' is no address", text));
@@ -26,12 +26,12 @@ Address address_of(JsonMembers& members, std::string_view name) {
 void read_server(JsonMembers& members, Topology& topology) {
   const std::uint32_t server = topology.add_server(members.text("server"));
   if (members.find("front_end") != nullptr)
-    topology.add_front_end(address_of(members, "front_end"), server);
+    topology.add_front_end(address_in(members, "front_end"), server);
   members.each("nics", [&](JsonMembers& nic) {
     Topology::Card card{"", server, ""};
     nic.read_if_any("nic", card.name);
     nic.read_if_any("leaf", card.leaf);
-    const Address address = address_of(nic, "address");
+    const Address address = address_in(nic, "address");
     if (topology.card(address) != nullptr)
       nic.fail("address", fmt::format("{} is given twice", to_text(address)));
     topology.add_card(address, std::move(card));
