@@ -179,8 +179,8 @@ std::vector<double> Explainer::service_ratios(const JobStep& step, const StepLis
     all[table_->cards()[plan_->pipes[p].src].server].push_back(now / median(usual));
   }
   std::vector<double> found;
-  for (const std::uint32_t server : servers_)
-    found.push_back(all.contains(server) ? median(all[server]) : kUnknown);
+  for (const std::uint32_t server : servers_)  // a pause strikes forward or backward passes only
+    found.push_back(all.contains(server) ? mean(all[server]) : kUnknown);
   return found;
 }
 

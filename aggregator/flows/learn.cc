@@ -187,7 +187,7 @@ StepLearning step_learning(const std::vector<const Track*>& tracks,
 /// parallelism; others that fill it are sharded data parallelism.
 void tell_context_from_data(std::vector<Group>& groups,
                             const std::vector<std::vector<const Track*>>& tracks) {
-  constexpr double kFills = 0.3, kFillsAgainstOne = 0.4, kMore = 1.5, kBurst = 0.5;
+  constexpr double kFills = 0.3, kFillsIfFew = 0.45, kMore = 1.5, kBurst = 0.5;
   std::map<std::uint32_t, std::vector<std::size_t>> by_card;
   for (std::size_t i = 0; i < groups.size(); ++i)
     for (const std::uint32_t card : groups[i].cards) by_card[card].push_back(i);
@@ -197,9 +197,10 @@ void tell_context_from_data(std::vector<Group>& groups,
       if (one == two || !burst || burst->spread() > kBurst || groups[two].label != Label::data)
         continue;
       const auto& own = groups[one].rule;
-      if (own && own->events <= burst->events) continue;
       const double fill = fill_of(tracks[one], burst->period);
-      if (fill > (burst->events > 1 ? kFills : kFillsAgainstOne) &&
+      // Few collectives in a step: they must fill it all the more.
+      const bool is_many = burst->events > 1 && (!own || own->events > burst->events);
+      if (fill > (is_many ? kFills : kFillsIfFew) &&
           fill > kMore * fill_of(tracks[two], burst->period)) {
         groups[one].label = Label::context;
         break;

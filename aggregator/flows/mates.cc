@@ -112,7 +112,11 @@ double rate_of_seen(double seen) {
 
 TimeNs end_tolerance(const Row& row, TimeNs exact, std::uint32_t sampling) {
   constexpr double kBetween = 3;
-  if (sampling <= 1 || row.packets == 0) return exact;
+  // Two ways of a link differ in speed by some percent; a record that lasts long holds several
+  // transfers, of which only the last one counts.
+  constexpr TimeNs kShare = 25, kMost = kMillisecond / 2;
+  if (sampling <= 1 || row.packets == 0)
+    return std::max(exact, std::min(kMost, (row.end - row.start) / kShare));
   return exact + static_cast<TimeNs>(kBetween * sampling *
                                      static_cast<double>(row.end - row.start) / row.packets);
 }

@@ -35,8 +35,19 @@ JobTracker::JobTracker(JobPlan plan, const StreamTable& table, const Losses& los
   std::vector<TimeNs> periods;
   for (std::uint32_t g = 0; g < plan_.groups.size(); ++g) {
     const Group& group = plan_.groups[g];
-    GroupState state{
-        Assembler(group.edges.size(), group.events), {}, {}, {}, {}, 0, 0, false, 0, {}, {}};
+    GroupState state{Assembler(group.edges.size(), group.events),
+                     {},
+                     {},
+                     {},
+                     {},
+                     0,
+                     0,
+                     false,
+                     0,
+                     {},
+                     {},
+                     false,
+                     {}};
     if (tells_steps(group, has_data)) {
       state.counter.emplace(*group.rule);
       for (std::size_t i = 1; i < group.rule->gaps.size(); ++i)
@@ -59,6 +70,7 @@ JobTracker::JobTracker(JobPlan plan, const StreamTable& table, const Losses& los
     groups_.push_back(std::move(state));
   }
   period_ = median(periods);
+  for (const Group& group : plan_.groups) sweep_ = std::max(sweep_, group.events.hold);
   pipes_.resize(plan_.pipes.size());
   pipes_into_.resize(plan_.cards.size());
   pipes_out_.resize(plan_.cards.size());
@@ -78,6 +90,7 @@ void JobTracker::add(const Row& row, std::uint32_t index) {
   if (first_row_ == 0) first_row_ = row.start;
   if (last_row_ != 0 && row.start > last_row_)
     longest_gap_ = std::max(longest_gap_, row.start - last_row_);
+  if (row.end > swept_ + sweep_) sweep(row.end);
   // Groups that were not heard of again end the step without having told their end.
   if (reported_ > 0 && reported_ < clocks_ && row.start > last_report_ + 2 * spread_ + period_ / 4)
     close_step();
@@ -101,9 +114,18 @@ void JobTracker::add(const Row& row, std::uint32_t index) {
   }
 }
 
+/// Events that lack an edge are over when time has passed them, also where their group is silent.
+void JobTracker::sweep(TimeNs now) {
+  swept_ = now;
+  for (std::uint32_t g = 0; g < groups_.size(); ++g)
+    groups_[g].assembler.release(now, [&](const Event& event) { add_event(g, event); });
+}
+
 void JobTracker::add_event(std::uint32_t index, const Event& event) {
   GroupState& state = groups_[index];
   state.last_end = event.end;
+  state.is_torn = event.parts.size() < plan_.groups[index].edges.size();
+  if (state.is_torn) state.torn = event;
   if (!state.counter) {
     open_.groups[index].transfer += seconds(event.transfer());
     return;
@@ -224,8 +246,7 @@ std::vector<JobStep> JobTracker::take_steps() {
 }
 
 void JobTracker::finish(TimeNs now) {
-  for (std::uint32_t g = 0; g < groups_.size(); ++g)
-    groups_[g].assembler.release(now, [&](const Event& event) { add_event(g, event); });
+  sweep(now);
   if (reported_ > 0) close_step();
 }
 
@@ -252,9 +273,11 @@ double JobTracker::storage_within(TimeNs from, TimeNs to) const {
 
 JobTracker::GroupNow JobTracker::now(std::size_t group) const {
   const GroupState& state = groups_[group];
-  return {state.counter ? state.counter->counted() : 0,
-          {state.assembler.open().begin(), state.assembler.open().end()},
-          state.last_end};
+  GroupNow now{state.counter ? state.counter->counted() : 0,
+               {state.assembler.open().begin(), state.assembler.open().end()},
+               state.last_end};
+  if (now.open.empty() && now.counted > 0 && state.is_torn) now.open.push_back(state.torn);
+  return now;
 }
 
 void JobTracker::add_send(std::uint32_t pipe, const Row& row) {

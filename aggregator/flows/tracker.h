@@ -79,6 +79,8 @@ class JobTracker {
     TimeNs near = 0;  ///< within this time of an end a further event may have been lost
     GroupStep step;
     std::vector<float> came;  ///< of each card in an event
+    bool is_torn = false;     ///< the last event lacked an edge
+    Event torn;               ///< it, then
   };
   /// What a send of a pipeline stream waited for: the receipt `shift` places earlier of another.
   struct Need {
@@ -94,6 +96,7 @@ class JobTracker {
     bool is_learned = false;
   };
 
+  void sweep(TimeNs now);
   void add_event(std::uint32_t group, const Event& event);
   static void add_lateness(GroupState& state, const Event& event);
   void end_group(std::uint32_t group, const Boundary& boundary);
@@ -114,6 +117,7 @@ class JobTracker {
   std::unordered_map<std::uint32_t, std::uint32_t> place_of_card_;
   std::size_t clocks_ = 0;  ///< groups that tell steps
   TimeNs period_ = 0, spread_ = 0;
+  TimeNs swept_ = 0, sweep_ = 0;  ///< when all groups were looked at, and how often they are
   JobStep open_;
   std::size_t reported_ = 0;  ///< groups that have ended the open step
   TimeNs first_report_ = 0, last_report_ = 0, last_end_ = 0;
