@@ -91,10 +91,17 @@ void Analyser::learn_now() {
       if (job.has_server(topology_->server_of(write.src)))
         job.tracker().add_storage(write.start, write.end);
   }
+  // Exporters send when they please, and files may come one after another.
+  std::vector<Row> rows;
   table_.each_row([&](const Row& row) {
     const Stream& stream = table_.streams()[row.stream];
-    if (stream.job != kNone && stream.job >= first) jobs_[stream.job]->add(row, stream.unit);
+    if (stream.job != kNone && stream.job >= first) rows.push_back(row);
   });
+  if (!std::ranges::is_sorted(rows, {}, &Row::end)) std::ranges::stable_sort(rows, {}, &Row::end);
+  for (const Row& row : rows) {
+    const Stream& stream = table_.streams()[row.stream];
+    jobs_[stream.job]->add(row, stream.unit);
+  }
 }
 
 FlowReport Analyser::finish() {

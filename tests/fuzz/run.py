@@ -14,6 +14,7 @@ import argparse
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -139,9 +140,38 @@ def names():
     yield from (b"\x01" + log for log in logs())
 
 
+def flows():
+    """Flow records in each form: a ring of four cards, step by step."""
+    rows = [(1760000000000000000 + step * 10 ** 9 + bucket * 10 ** 7, f"10.0.0.{i + 1}",
+             f"10.0.0.{(i + 1) % 4 + 1}") for step in range(12) for bucket in range(2)
+            for i in range(4)]
+    head = b"start_ns,end_ns,src,dst,src_port,dst_port,proto,bytes,packets,exporter,sequence\n"
+    yield b"\x00" + head + "".join(
+        f"{at},{at + 5000000},{src},{dst},50000,4791,17,20000000,5000,leaf,{n}\n"
+        for n, (at, src, dst) in enumerate(rows)).encode()
+    fields = ((8, 4), (12, 4), (7, 2), (11, 2), (4, 1), (1, 8), (2, 8), (152, 8), (153, 8))
+    form = struct.pack("!HH", 256, len(fields)) + b"".join(struct.pack("!HH", *f) for f in fields)
+    data = b"".join(bytes(map(int, (src + "." + dst).split("."))) +
+                    struct.pack("!HHBQQQQ", 50000, 4791, 17, 20000000, 5000, at // 10 ** 6,
+                                at // 10 ** 6 + 5) for at, src, dst in rows)
+    sets = (struct.pack("!HH", 2, 4 + len(form)) + form +
+            struct.pack("!HH", 256, 4 + len(data)) + data)
+    message = struct.pack("!HHIII", 10, 16 + len(sets), 1760000000, 0, 1) + sets
+    options = struct.pack("!HHHHHHHHHHH", 3, 22, 257, 3, 1, 149, 4, 305, 4, 36, 2)
+    told = struct.pack("!HHIIH", 257, 14, 1, 1024, 60)
+    second = struct.pack("!HHIII", 10, 16 + len(options + told), 1760000000, 96, 1) + options + told
+    old = struct.pack("!HHIIIIHHHHHHHHHHHHHHHHIIIII", 9, 2, 5000, 1760000000, 1, 0, 0, 28, 300, 5,
+                      8, 4, 12, 4, 1, 4, 22, 4, 21, 4, 300, 24, 1, 2, 9000, 4000, 4500)
+    yield b"\x01" + b"".join(struct.pack("!H", len(m)) + m for m in (message, second, old, message))
+    yield b"\x021760000000.123 0.881 10.0.0.1 fe80::2 50000 4791 UDP 123456789 30000\n"
+    yield (b'\x03{"servers": [{"server": "node-0", "front_end": "172.16.0.1", "nics": '
+           b'[{"nic": "mlx5_0", "address": "10.0.0.1", "leaf": "leaf-3"}]}], '
+           b'"storage": ["172.20.0.1"]}')
+
+
 def seeds(target):
     made = {"config": configs, "report": reports, "http": requests, "query": questions,
-            "names": names}
+            "names": names, "flows": flows}
     if target in made:
         yield from made[target]()
     elif target not in ("wire", "control", "lines"):  # these make messages themselves

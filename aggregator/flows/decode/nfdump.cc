@@ -101,19 +101,22 @@ class Pipe {
 }  // namespace
 
 bool parse_nfdump_line(std::string_view line, FlowRecord& record) {
-  return read_time(next_word(line), record.start) && read_time(next_word(line), record.end) &&
-         read_address(next_word(line), record.src) && read_address(next_word(line), record.dst) &&
-         read_number(next_word(line), record.src_port) &&
-         read_number(next_word(line), record.dst_port) &&
-         read_protocol(next_word(line), record.protocol) &&
-         read_number(next_word(line), record.bytes) &&
-         read_number(next_word(line), record.packets) && why_unusable(record).empty();
+  TimeNs lasted = 0;
+  const bool is_line =
+      read_time(next_word(line), record.start) && read_time(next_word(line), lasted) &&
+      read_address(next_word(line), record.src) && read_address(next_word(line), record.dst) &&
+      read_number(next_word(line), record.src_port) &&
+      read_number(next_word(line), record.dst_port) &&
+      read_protocol(next_word(line), record.protocol) &&
+      read_number(next_word(line), record.bytes) && read_number(next_word(line), record.packets);
+  record.end = record.start + lasted;
+  return is_line && why_unusable(record).empty();
 }
 
 Result<void> read_nfcapd(const std::filesystem::path& file, Counts& counts, const Sink& sink) {
   Pipe nfdump;
   if (const int failed = nfdump.start({"nfdump", "-r", file.string(), "-q", "-N", "-6", "-o",
-                                       "fmt:%tsr %ter %sa %da %sp %dp %pr %byt %pkt"});
+                                       "fmt:%tsr %td %sa %da %sp %dp %pr %byt %pkt"});
       failed != 0)
     return std::unexpected(
         Error{file.string(), failed == ENOENT

@@ -15,7 +15,8 @@ namespace l4::flows::decode {
 /// Error: nfdump is not installed, or it cannot read the file.
 Result<void> read_nfcapd(const std::filesystem::path& file, Counts& counts, const Sink& sink);
 
-/// One line of "%tsr %ter %sa %da %sp %dp %pr %byt %pkt"; false if it is none.
+/// One line of "%tsr %td %sa %da %sp %dp %pr %byt %pkt"; false if it is none. The length stands for
+/// the end, because nfdump 1.7.1 drops a digit of "%ter".
 bool parse_nfdump_line(std::string_view line, FlowRecord& record);
 
 }  // namespace l4::flows::decode

@@ -63,6 +63,17 @@ TEST_CASE("a job that is followed record by record says the same as one that was
   CHECK(ends_of(live.jobs[0], made::card(1, 1)) == ends_of(whole.jobs[0], made::card(1, 1)));
 }
 
+TEST_CASE("exporters whose files come one after another make one job") {
+  const Topology topology = made::topology(4, 2);
+  auto records = made::records({});
+  const FlowReport whole = analysed(records, topology);
+  std::ranges::stable_partition(records,
+                                [](const FlowRecord& record) { return record.src.low >> 16 & 1; });
+  const FlowReport apart = analysed(records, topology);
+  REQUIRE(apart.jobs.size() == 1);
+  CHECK(apart.jobs[0].steps == whole.jobs.at(0).steps);
+}
+
 TEST_CASE("a server that comes late in each step is slow") {
   made::Ring ring;
   ring.late = [](unsigned step, unsigned server) { return step >= 25 && server == 2 ? 0.4 : 0.0; };

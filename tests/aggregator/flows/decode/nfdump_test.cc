@@ -7,7 +7,7 @@ namespace l4::flows::decode {
 TEST_CASE("a line of nfdump is read") {
   FlowRecord record;
   REQUIRE(
-      parse_nfdump_line("1760000000.123 1760000001.004      10.0.0.1   10.0.0.2  50000   4791 "
+      parse_nfdump_line("1760000000.123            0.881      10.0.0.1   10.0.0.2  50000   4791 "
                         "UDP     123456789    30000\n",
                         record));
   CHECK(record.start == 1'760'000'000 * kSecond + 123 * kMillisecond);
@@ -23,7 +23,7 @@ TEST_CASE("other lines are not") {
   FlowRecord record;
   for (const char* line :
        {"", "\n", "No matching flows", "1.0 2.0 10.0.0.1 10.0.0.2 1 2 UDP 3",
-        "2.0 1.0 10.0.0.1 10.0.0.2 1 2 UDP 3 4", "1.0 2.0 10.0.0.1 10.0.0.2 1 70000 UDP 3 4",
+        "2.0 -1.0 10.0.0.1 10.0.0.2 1 2 UDP 3 4", "1.0 2.0 10.0.0.1 10.0.0.2 1 70000 UDP 3 4",
         "-1.0 2.0 10.0.0.1 10.0.0.2 1 2 UDP 3 4"})
     CHECK_FALSE_MESSAGE(parse_nfdump_line(line, record), line);
 }
