@@ -114,7 +114,8 @@ std::string strategy_text(const JobFlows& job) {
 std::string steps_text(const JobFlows& job) {
   if (job.period == 0) return "no step clock: no collective repeats as steps do";
   std::vector<double> lengths;
-  for (const auto& [begin, end] : job.steps) lengths.push_back(static_cast<double>(end - begin));
+  for (std::size_t i = 1; i < job.steps.size(); ++i)  // the capture began within the first one
+    lengths.push_back(static_cast<double>(job.steps[i].second - job.steps[i].first));
   std::ranges::sort(lengths);
   std::string text =
       fmt::format("{} of {}", counted(job.steps.size(), "step"), seconds(job.period));
