@@ -35,6 +35,7 @@ std::optional<ByteOrder> utf16_order(std::string_view head) {
   if (head.starts_with("\xfe\xff")) return ByteOrder::big;
   // No mark: nearly every second byte is NUL and the others are text, as in UTF-16 of Latin
   // letters.
+  if (head.find('\0') == head.npos) return std::nullopt;
   std::array<std::size_t, 2> nul{}, text{};
   for (std::size_t i = 0; i < head.size(); ++i) {
     const auto byte = static_cast<unsigned char>(head[i]);

@@ -188,7 +188,7 @@ void JobPipeline::end(LogNumber number) {
   log.stats = decoder.stats();
   log.time_format = decoder.time_format();
   log.ended = log.dirty = true;
-  note_reading(log, log.stats, log.time_format);
+  note_reading(log);
   if (!options_.live) log.decoder.reset();
 }
 
@@ -319,8 +319,8 @@ void JobPipeline::ingest(LogState& log, const decode::Record& record) {
 }
 
 /// Tells how well the lines of the log were understood, if many were read since it was last told.
-void JobPipeline::note_reading(LogState& log, const decode::Stats& stats,
-                               std::string_view time_format) {
+void JobPipeline::note_reading(LogState& log) {
+  const decode::Stats& stats = log.ended ? log.stats : log.decoder->stats();
   if (!log.reading.is_due(stats.lines, log.ended)) return;
   auto [marker, marks, taken] = std::tuple(log.marker, log.marks, log.marker_taken);
   log.runs.each([&](std::size_t, SourceId id) {
@@ -330,7 +330,8 @@ void JobPipeline::note_reading(LogState& log, const decode::Stats& stats,
     marks = segmenter->marks();
     taken = segmenter->marker_taken();
   });
-  wire::FileReading reading = log.reading.told(log.file.name, stats, time_format);
+  const std::string_view format = log.ended ? log.time_format : log.decoder->time_format();
+  wire::FileReading reading = log.reading.told(log.file.name, stats, format);
   if (marker) reading.marker = cleaned(miner_.at(*marker).text);
   if (marker && taken) reading.marker_why = wire::reason_of(*taken);
   batch_.readings.push_back(std::move(reading));
@@ -456,7 +457,7 @@ void JobPipeline::ship(LogState& log, Millis steady, bool all) {
     if (again || marked) define_source(log, speaker, id, true);
   });
   log.described = false;
-  if (!log.ended) note_reading(log, log.decoder->stats(), log.decoder->time_format());
+  if (!log.ended) note_reading(log);
   ship_segments(log);
   const decode::Progress now = log.decoder->progress();
   log.extents.cover(now.given, false, batch_);

@@ -115,7 +115,7 @@ class JobPipeline {
   void on_record(LogState& log, const decode::Record& given);
   void ingest(LogState& log, const decode::Record& record);
   void note_silent(const decode::Record& record);
-  void note_reading(LogState& log, const decode::Stats& stats, std::string_view time_format);
+  void note_reading(LogState& log);
   segment::TemplateTraits& traits_of(LocalTemplateId id, const decode::Record& record);
   segment::Segmenter& segmenter_of(LogState& log, std::size_t speaker);
   void define_source(LogState& log, std::size_t speaker, SourceId id, bool last_run);

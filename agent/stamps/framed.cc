@@ -27,6 +27,14 @@ bool may_hold_clock(std::string_view text) {
   return false;
 }
 
+/// Where no time of day stands in a text, a date or a number of seconds begins with so many digits.
+constexpr std::size_t kDigitsMin = 4;
+
+bool begins_with_digits(std::string_view text) {
+  return text.size() >= kDigitsMin &&
+         std::ranges::all_of(text.substr(0, kDigitsMin), text::is_digit);
+}
+
 /// What was read of the frame.
 struct Frame {
   int depth = 0;  ///< of brackets
@@ -66,11 +74,13 @@ bool framed(std::string_view line, RawStamp& stamp) {
       ++at;
       continue;
     }
-    // A figure may be seconds of the epoch; behind the name of a day or month stands a clock.
-    if (at > 0 && text::is_upper(c) && !clock)
-      clock = may_hold_clock(line.substr(0, kFrameMax + kStampMax));
-    const bool may_be_day = text::is_digit(c) || (text::is_upper(c) && clock.value_or(false));
-    if (at > 0 && may_be_day && scan_dated(line.substr(at), frame.announces, stamp)) {
+    // Digits may be seconds of the epoch; behind the name of a day or month stands a clock.
+    bool may_be_day = at > 0 && (text::is_digit(c) || text::is_upper(c));
+    if (may_be_day && !begins_with_digits(line.substr(at))) {
+      if (!clock) clock = may_hold_clock(line.substr(0, kFrameMax + kStampMax));
+      may_be_day = *clock;
+    }
+    if (may_be_day && scan_dated(line.substr(at), frame.announces, stamp)) {
       stamp.cut_from += at;
       stamp.cut_to += at;
       // The sign that parts the stamp from the frame goes with it: `[INFO|time]` leaves `[INFO]`.

@@ -118,14 +118,16 @@ struct Phase {
 
 void add_phases(const job::StreamView& stream, Iteration first, Iteration last,
                 std::map<std::string, std::map<std::uint32_t, Phase>>& phases) {
+  std::vector<Phase*> phase_of(stream.agent->timers.size());  // by timer; null: not asked for yet
   for (const auto& [iteration, record] : stream.state->iterations)
     for (const wire::TimerTotal& timer : record.timers) {
       if (iteration > last) continue;
       if (timer.timer >= stream.agent->timers.size() || timer.count == 0) continue;
       const wire::TimerName& known = stream.agent->timers[timer.timer];
       if (known.kind == wire::TimerKind::wait) continue;
-      Phase& phase = phases[known.name][stream.rank];
-      (iteration < first ? phase.before : phase.after).push_back(timer.sum_ms);
+      Phase*& phase = phase_of[timer.timer];
+      if (phase == nullptr) phase = &phases[known.name][stream.rank];
+      (iteration < first ? phase->before : phase->after).push_back(timer.sum_ms);
     }
 }
 
