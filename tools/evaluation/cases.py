@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 
+import calibration
 import mechanisms
 import named
 from work import BENCH, ROOT
@@ -43,10 +44,22 @@ def auc(truth, report):
 def benchmark(case, command):
     with tempfile.TemporaryDirectory(prefix="l4-evaluate-") as folder:
         row = score.score_case(str(case), command, folder)
-        report = pathlib.Path(folder, case.name + ".json")
-        if report.exists():
-            row["auc"] = auc(named.load_truth(case), json.loads(report.read_text(encoding="utf-8")))
+        path = pathlib.Path(folder, case.name + ".json")
+        if path.exists():
+            report = json.loads(path.read_text(encoding="utf-8"))
+            row["auc"] = auc(named.load_truth(case), report)
+            row["claims"] = claims(case, report, pathlib.Path(folder, case.name + ".tsv"))
         return row
+
+
+def claims(case, report, lines):
+    """The report's claims, judged by the truth of a case of the benchmark."""
+    truth, events = score.load_truth(case)
+    rows = [row.split("\t") for row in lines.read_text(encoding="utf-8", errors="replace")
+            .splitlines()] if lines.exists() else []
+    flagged = [(row[0], int(row[1]), row[2]) for row in rows if row[1].isdigit()]
+    roots = [place for place, (_, role) in events.items() if role == "root"]
+    return calibration.claims(report, truth, flagged, roots)
 
 
 def wordless(case, command):
@@ -54,7 +67,8 @@ def wordless(case, command):
     report = named.diagnose(str(case), command, truth["as_of"])
     if report is None:
         return None
-    return {**named.score(truth, report), "auc": auc(truth, report)}
+    return {**named.score(truth, report), "auc": auc(truth, report),
+            "claims": calibration.claims(report, truth)}
 
 
 def mechanism(case, command):
@@ -86,9 +100,14 @@ def failure(log, command):
         return None
     roots = {n for a, b in label["root_lines"] for n in range(a, b + 1)}
     first = support.first(report["events"], "template_id")
-    return {"flagged": any(n in roots for n, _ in lines),
-            "first": any(n in roots for n, template in lines if template == first),
-            "state": real_logs.right_state(label, report["verdict"]["state"])}
+    right = real_logs.right_state(label, report["verdict"]["state"])
+    said = {"state": [report["verdict"]["confidence"], right]}
+    score_of = next((e["score"] for e in report["events"] if e["role"] == "root"), None)
+    leads = any(n in roots for n, template in lines if template == first)
+    if score_of is not None:
+        said["event"] = [score_of, leads]
+    return {"flagged": any(n in roots for n, _ in lines), "first": leads, "state": right,
+            "claims": said}
 
 
 def normal(log, command):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 
+import calibration as kept
 import cases as scored
 import named
 from work import ALONE, BENCH, DATA, FORMER, ROOT, SWITCHES
@@ -189,6 +190,21 @@ class Parts:
                 "AUC, benchmark": mean(told, "auc"), "AUC, wordless": mean(wordless, "auc"),
                 "top-1, benchmark": mean(told, "top1"), "top-1, wordless": mean(wordless, "top1")}
 
+    def calibration(self):
+        """How often claims are right, beside how sure the report was of them."""
+        failed = self._benchmark(self.program, "", self._failed_cases() + self._healthy_cases())
+        logs = sorted((DATA / "real_logs" / "failures").glob("*.log"))
+        single = self.work.each("fail", self.program, "", logs, scored.failure)
+        quiet = self.work.each("word", self.program, "", self.work.wordless_cases(
+            self.options.wordless_seed, self.options.wordless), scored.wordless)
+        for name, rows in (("benchmark", failed), ("real failures", single),
+                           ("wordless", quiet)):
+            for kind, title in kept.KINDS.items():
+                pairs = [row["claims"][kind] for row in rows
+                         if row and kind in row.get("claims", {})]
+                if pairs:
+                    yield "calibration", f"{title}, {name}", kept.summary(pairs)
+
     def lab(self):
         sets = DATA / "lab_runs"
         words = f"{self.program.words} {{logs}} --format json --out {{report}}"
@@ -255,4 +271,5 @@ def cost(rows):
 NAMES = {"benchmark": Parts.benchmark, "failures": Parts.failures, "wordless": Parts.wordless,
          "mechanisms": Parts.mechanisms, "lab": Parts.lab, "small": Parts.small,
          "loghub": Parts.loghub, "cold-start": Parts.cold_start, "detectors": Parts.detectors,
+         "calibration": Parts.calibration,
          "speed": Parts.speed, "corpus": Parts.corpus}

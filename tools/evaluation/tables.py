@@ -11,7 +11,8 @@ TITLES = {"switches": "Benchmark, by what is switched off",
           "failures": "Real failures, one log each",
           "cold start": "Cold start: what the healthy runs beside a case are worth",
           "wordless": "Faults that no line words", "mechanisms": "Mechanisms",
-          "detectors": "Each part alone", "sets": "Other sets", "cost": "Cost", "corpus": "Corpus"}
+          "detectors": "Each part alone",
+          "calibration": "How sure, and how often right", "sets": "Other sets", "cost": "Cost", "corpus": "Corpus"}
 
 SEVERAL_PARTS = ("sets", "cost")    # tables whose rows come from several parts: others are kept
 

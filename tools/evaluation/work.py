@@ -97,7 +97,7 @@ class Work:
         self.folder, self.jobs = pathlib.Path(folder).resolve(), jobs
         self.scorers = digest(BENCH / "score.py", BENCH / "small_score.py", BENCH / "lab_score.py",
                               BENCH / "loghub_score.py", HERE / "cases.py",
-                              HERE / "named.py", HERE / "mechanisms.py")
+                              HERE / "calibration.py", HERE / "named.py", HERE / "mechanisms.py")
         self.ran = self.kept = 0
 
     # ---- cases --------------------------------------------------------------------------------
