@@ -91,16 +91,32 @@ void Analyser::learn_now() {
       if (job.has_server(topology_->server_of(write.src)))
         job.tracker().add_storage(write.start, write.end);
   }
-  // Exporters send when they please, and files may come one after another.
-  std::vector<Row> rows;
-  table_.each_row([&](const Row& row) {
-    const Stream& stream = table_.streams()[row.stream];
-    if (stream.job != kNone && stream.job >= first) rows.push_back(row);
-  });
-  if (!std::ranges::is_sorted(rows, {}, &Row::end)) std::ranges::stable_sort(rows, {}, &Row::end);
-  for (const Row& row : rows) {
-    const Stream& stream = table_.streams()[row.stream];
-    jobs_[stream.job]->add(row, stream.unit);
+  replay(first);
+}
+
+/// Hands the kept rows of the jobs from `first` on to them, by their ends: exporters send when they
+/// please, and files may come one after another.
+void Analyser::replay(std::uint32_t first) {
+  struct Kept {
+    TimeNs end;
+    std::size_t place;
+  };
+  struct Place {
+    std::uint32_t job, unit;
+  };
+  std::vector<Place> places;  // of each stream: smaller than streams, since rows jump between them
+  places.reserve(table_.streams().size());
+  for (const Stream& stream : table_.streams())
+    places.push_back({stream.job >= first ? stream.job : kNone, stream.unit});
+  const RowStore& rows = table_.rows();
+  std::vector<Kept> kept;
+  kept.reserve(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (places[rows[i].stream].job != kNone) kept.push_back({rows[i].end, i});
+  sort_by_end(kept);
+  for (const Kept& one : kept) {
+    const Row& row = rows[one.place];
+    jobs_[places[row.stream].job]->add(row, places[row.stream].unit);
   }
 }
 

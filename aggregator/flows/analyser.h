@@ -51,6 +51,7 @@ class Analyser {
 
  private:
   void add_storage(const FlowRecord& record);
+  void replay(std::uint32_t first);
   void watch_packets(std::uint64_t packets);
 
   const Topology* topology_;

@@ -124,17 +124,37 @@ std::optional<Explanation> Explainer::eliminate(const std::vector<const Unit*>& 
   return found;
 }
 
+/// False: the unit is certainly not slower than before by `ratio`. Costs a look at each step, while
+/// slowness() sorts.
+bool Explainer::may_be_slow(const Unit& unit, const StepList& steps, const StepList& before,
+                            double ratio) const {
+  constexpr double kRounding = 1 + 1e-9;
+  const auto value = [&](const JobStep& step) -> double {
+    if (!unit.is_pipe) return step.groups[unit.index].transfer;
+    const PipeStep& pipe = step.pipes[unit.index];
+    return pipe.bytes > 0 ? pipe.seconds / pipe.bytes : 0;
+  };
+  double most = 0;
+  for (const JobStep* step : steps) most = std::max(most, value(*step));
+  std::size_t faster = 0;
+  for (const JobStep* step : before) faster += value(*step) * ratio <= most * kRounding ? 1 : 0;
+  return faster * 2 >= before.size();
+}
+
 std::optional<Explanation> Explainer::slow_transfers(const StepList& steps, const StepList& before,
                                                      double ratio_min) const {
   constexpr double kPipeMore = 1.2, kLeastSeconds = 0.0005;
+  const auto least = [&](const Unit& unit) { return ratio_min * (unit.is_pipe ? kPipeMore : 1); };
+  if (std::ranges::none_of(
+          units_, [&](const Unit& unit) { return may_be_slow(unit, steps, before, least(unit)); }))
+    return std::nullopt;
   std::vector<const Unit*> slow, judged;
   double worst = 1, group_seconds = 0, pipe_seconds = 0;
   for (const Unit& unit : units_) {
     const Slowness own = slowness(unit, steps, before);
     if (own.ratio == 1) continue;
     judged.push_back(&unit);
-    if (own.ratio < ratio_min * (unit.is_pipe ? kPipeMore : 1) || own.seconds < kLeastSeconds)
-      continue;
+    if (own.ratio < least(unit) || own.seconds < kLeastSeconds) continue;
     slow.push_back(&unit);
     worst = std::max(worst, own.ratio);
     double& seconds = unit.is_pipe ? pipe_seconds : group_seconds;

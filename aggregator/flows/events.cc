@@ -6,22 +6,38 @@
 namespace l4::flows {
 namespace {
 
+constexpr std::uint32_t kLowEdges = 64;
+
 bool has_edge(const Event& event, std::uint32_t edge) {
+  if (edge < kLowEdges) return (event.low_edges >> edge & 1) != 0;
   return std::ranges::any_of(event.parts, [&](const Part& part) { return part.edge == edge; });
 }
 
+void add_part(Event& event, const Part& part) {
+  event.parts.push_back(part);
+  if (part.edge < kLowEdges) event.low_edges |= std::uint64_t{1} << part.edge;
+  event.bytes += part.bytes;
+}
+
 }  // namespace
+
+void Assembler::start(Event& event, const Part& part) {
+  event.parts.clear();
+  event.low_edges = event.bytes = 0;
+  add_part(event, part);
+  event.first_start = event.last_start = part.start;
+  event.end = part.end;
+}
 
 void Assembler::place(const Part& part) {
   for (Event& event : open_) {
     if (event.end + settings_.tolerance < part.end || part.end + settings_.tolerance < event.end ||
         has_edge(event, part.edge))
       continue;
-    event.parts.push_back(part);
+    add_part(event, part);
     event.first_start = std::min(event.first_start, part.start);
     event.last_start = std::max(event.last_start, part.start);
     event.end = std::max(event.end, part.end);
-    event.bytes += part.bytes;
     return;
   }
   Event made;
@@ -29,11 +45,7 @@ void Assembler::place(const Part& part) {
     made = std::move(spare_.back());
     spare_.pop_back();
   }
-  made.parts.clear();
-  made.parts.push_back(part);
-  made.first_start = made.last_start = part.start;
-  made.end = part.end;
-  made.bytes = part.bytes;
+  start(made, part);
   const auto at =
       std::ranges::find_if(open_, [&](const Event& event) { return event.end > made.end; });
   open_.insert(at, std::move(made));

@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "aggregator/flows/record.h"
@@ -26,6 +25,7 @@ struct Part {
 
 struct Event {
   std::vector<Part> parts;
+  std::uint64_t low_edges = 0;  ///< a bit for each part of an edge below 64
   TimeNs first_start = 0, last_start = 0, end = 0;
   std::uint64_t bytes = 0;  ///< of all parts
 
@@ -48,6 +48,11 @@ class Assembler {
   /// Calls `closed(const Event&)` for each event that is over, in the order of their ends.
   template <class Closed>
   void add(const Part& part, Closed closed) {
+    if (edges_ == 1) {  // it is over at once
+      start(single_, part);
+      closed(single_);
+      return;
+    }
     place(part);
     newest_ = part.end > newest_ ? part.end : newest_;
     release(newest_, closed);
@@ -62,18 +67,20 @@ class Assembler {
         return;
       closed(first);
       spare_.push_back(std::move(open_.front()));
-      open_.pop_front();
+      open_.erase(open_.begin());
     }
   }
-  const std::deque<Event>& open() const { return open_; }
+  const std::vector<Event>& open() const { return open_; }
 
  private:
   void place(const Part& part);
+  static void start(Event& event, const Part& part);
 
   std::size_t edges_;
   EventSettings settings_;
-  std::deque<Event> open_;    ///< by their ends
+  std::vector<Event> open_;   ///< by their ends
   std::vector<Event> spare_;  ///< closed ones, kept for their memory
+  Event single_;              ///< where an event has one edge
   TimeNs newest_ = 0;
 };
 

@@ -18,13 +18,10 @@ struct Clock {
 
 using Tracks = std::map<std::uint32_t, const Track*>;
 
-Clock clock_of(const Group& group, const Tracks& by_stream) {
-  std::vector<const Track*> tracks;
-  for (const Edge& edge : group.edges) tracks.push_back(by_stream.at(edge.stream));
-  const std::vector<Beat> beats = beats_of(group, tracks);
+Clock clock_of(const Group& group) {
   Clock clock{{}, group.rule->period, group.bytes};
   StepCounter counter(*group.rule);
-  for (const Beat& beat : beats)
+  for (const Beat& beat : group.beats)
     if (const auto boundary = counter.add(beat)) clock.ends.push_back(boundary->end);
   return clock;
 }
@@ -63,7 +60,8 @@ void add_pipe_clocks(JobPlan& job, const Tracks& by_stream, const ExporterSettin
     const Track& track = *by_stream.at(pipe.stream);
     for (const Row& row : track.rows) group.bytes += row.bytes;
     group.events.hold += exporter.inactive + exporter.inactive / 4;
-    group.rule = learn_steps(beats_of(group, {&track}), {});
+    group.beats = beats_of(group, {&track});
+    group.rule = learn_steps(group.beats, {});
     if (!group.rule) continue;
     job.groups.push_back(std::move(group));
     ++added;
@@ -82,7 +80,7 @@ bool is_steady(const Clock& clock) {
   return all > 0 && static_cast<double>(alike) > kMost * static_cast<double>(all);
 }
 
-Clock best_clock(const JobPlan& job, const Tracks& by_stream) {
+Clock best_clock(const JobPlan& job) {
   const Group* best = nullptr;
   const auto is_better = [&](const Group& group) {
     if (best == nullptr) return true;
@@ -94,7 +92,7 @@ Clock best_clock(const JobPlan& job, const Tracks& by_stream) {
   for (const Group& group : job.groups)
     if (group.rule && is_better(group)) best = &group;
   if (best == nullptr) return {};
-  const Clock clock = clock_of(*best, by_stream);
+  const Clock clock = clock_of(*best);
   return is_steady(clock) ? clock : Clock();
 }
 
@@ -176,7 +174,7 @@ std::vector<JobPlan> join_jobs(const StreamTable& table, const std::vector<Track
   for (std::uint32_t i = 0; i < parts.size(); ++i) {
     if (std::ranges::none_of(parts[i].groups, [](const Group& g) { return g.rule.has_value(); }))
       add_pipe_clocks(parts[i], by_stream, exporter);
-    clocks.push_back(best_clock(parts[i], by_stream));
+    clocks.push_back(best_clock(parts[i]));
     std::set<std::uint32_t> servers;
     for (const std::uint32_t card : parts[i].cards) servers.insert(table.cards()[card].server);
     for (const std::uint32_t server : servers) by_server[server].push_back(i);
@@ -202,6 +200,7 @@ std::vector<JobPlan> join_jobs(const StreamTable& table, const std::vector<Track
   for (auto& [set, job] : joined) {
     std::ranges::sort(job.cards);
     tell_context(job, by_stream);
+    for (Group& group : job.groups) group.beats = {};
     add_pairs(job);
     jobs.push_back(std::move(job));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
@@ -48,10 +49,6 @@ std::map<Pair, bool> training_pairs(const std::vector<Track>& tracks, const Stre
 double rate_of(const Row& row) {
   return static_cast<double>(row.bytes) /
          static_cast<double>(std::max<TimeNs>(1, row.end - row.start));
-}
-
-bool is_sorted_by_end(const std::vector<Row>& rows) {
-  return std::ranges::is_sorted(rows, {}, &Row::end);
 }
 
 Edge edge_of(const Track& track, TimeNs offset = 0) {
@@ -264,32 +261,85 @@ std::vector<Track> collect_tracks(const StreamTable& table, const ExporterSettin
     tracks.push_back({i, stream.src_card, stream.dst_card, {}});
     tracks.back().rows.reserve(stream.rows);
   }
-  table.each_row([&](const Row& row) {
+  for (std::size_t i = 0; i < table.rows().size(); ++i) {
+    const Row& row = table.rows()[i];
     if (place[row.stream] != kNone) tracks[place[row.stream]].rows.push_back(row);
-  });
+  }
   const auto keep = training_pairs(tracks, table, exporter);
   std::erase_if(tracks, [&](const Track& track) {
     return track.rows.size() < kRowsMin || !keep.at({track.src, track.dst});
   });
-  for (Track& track : tracks)
-    if (!is_sorted_by_end(track.rows)) std::ranges::stable_sort(track.rows, {}, &Row::end);
+  for (Track& track : tracks) sort_by_end(track.rows);
   return tracks;
 }
 
+namespace {
+
+/// The rows of a group's edges by their ends, those of the first edge first where ends are equal.
+class MergedParts {
+ public:
+  MergedParts(const Group& group, const std::vector<const Track*>& tracks)
+      : group_(group), tracks_(tracks), places_(tracks.size()) {
+    for (std::uint32_t edge = 0; edge < group.edges.size(); ++edge)
+      if (!tracks[edge]->rows.empty()) heads_.push_back({end_of(edge), edge});
+    std::ranges::make_heap(heads_, std::greater<>());
+  }
+  bool empty() const { return heads_.empty(); }
+  Part next() {
+    const std::uint32_t edge = heads_.front().second;
+    const Row& row = tracks_[edge]->rows[places_[edge]++];
+    if (places_[edge] == tracks_[edge]->rows.size()) {
+      std::ranges::pop_heap(heads_, std::greater<>());
+      heads_.pop_back();
+    } else {
+      sift({end_of(edge), edge});
+    }
+    const TimeNs offset = group_.edges[edge].offset;
+    return {edge, row.start - offset, row.end - offset, row.bytes};
+  }
+
+ private:
+  using Head = std::pair<TimeNs, std::uint32_t>;
+
+  TimeNs end_of(std::uint32_t edge) const {
+    return tracks_[edge]->rows[places_[edge]].end - group_.edges[edge].offset;
+  }
+  /// Puts `head` in the place of the first one.
+  void sift(const Head& head) {
+    std::size_t at = 0;
+    for (std::size_t child = 1; child < heads_.size(); child = 2 * at + 1) {
+      if (child + 1 < heads_.size() && heads_[child + 1] < heads_[child]) ++child;
+      if (head < heads_[child]) break;
+      heads_[at] = heads_[child];
+      at = child;
+    }
+    heads_[at] = head;
+  }
+
+  const Group& group_;
+  const std::vector<const Track*>& tracks_;
+  std::vector<std::size_t> places_;
+  std::vector<Head> heads_;  ///< a heap, the earliest first
+};
+
+}  // namespace
+
 std::vector<Beat> beats_of(const Group& group, const std::vector<const Track*>& tracks) {
-  std::vector<Part> parts;
-  for (std::uint32_t edge = 0; edge < group.edges.size(); ++edge)
-    for (const Row& row : tracks[edge]->rows)
-      parts.push_back({edge, row.start - group.edges[edge].offset,
-                       row.end - group.edges[edge].offset, row.bytes});
-  std::ranges::stable_sort(parts, {}, &Part::end);
   std::vector<Beat> beats;
+  std::size_t rows = 0;
+  for (const Track* track : tracks) rows = std::max(rows, track->rows.size());
+  beats.reserve(rows);
   const auto closed = [&](const Event& event) {
     beats.push_back({event.first_start, event.end, event.bytes / event.parts.size()});
   };
   Assembler assembler(group.edges.size(), group.events);
-  for (const Part& part : parts) assembler.add(part, closed);
-  if (!parts.empty()) assembler.release(parts.back().end + 2 * group.events.hold, closed);
+  TimeNs last = 0;
+  for (MergedParts parts(group, tracks); !parts.empty();) {
+    const Part part = parts.next();
+    last = part.end;
+    assembler.add(part, closed);
+  }
+  if (last != 0) assembler.release(last + 2 * group.events.hold, closed);
   return beats;
 }
 
@@ -347,7 +397,8 @@ Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporte
     group.cards.erase(std::ranges::unique(group.cards).begin(), group.cards.end());
     set_offsets(group, own, mates);
     group.events = event_settings(tracks, own, exporter);
-    group.rule = learn_steps(beats_of(group, rows), step_learning(rows, exporter));
+    group.beats = beats_of(group, rows);
+    group.rule = learn_steps(group.beats, step_learning(rows, exporter));
     labelled.groups.push_back(std::move(group));
     rows_of.push_back(std::move(rows));
   }

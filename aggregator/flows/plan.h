@@ -36,6 +36,7 @@ struct Group {
   std::uint64_t bytes = 0;
   EventSettings events;
   std::optional<StepRule> rule;  ///< none: no steps can be told
+  std::vector<Beat> beats;       ///< while learning: its events
 };
 
 struct Strategy {

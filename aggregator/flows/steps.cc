@@ -17,6 +17,22 @@ TimeNs gap_before(const std::vector<Beat>& beats, std::size_t at) {
   return std::max<TimeNs>(0, beats[at].start - beats[at - 1].end);
 }
 
+/// The beats as arrays, for the loops over all numbers of events.
+struct Series {
+  explicit Series(const std::vector<Beat>& beats) {
+    ends.reserve(beats.size());
+    sizes.reserve(beats.size());
+    for (const Beat& beat : beats) {
+      ends.push_back(static_cast<double>(beat.end - beats.front().end));
+      sizes.push_back(static_cast<double>(beat.bytes));
+    }
+  }
+  std::size_t size() const { return ends.size(); }
+
+  std::vector<double> ends;  ///< since the first one's
+  std::vector<double> sizes;
+};
+
 /// Beats on which one number of events is tried: enough steps to tell, few enough to be early.
 std::size_t prefix_of(std::size_t beats, std::size_t events) {
   constexpr std::size_t kSteps = 24;
@@ -24,39 +40,75 @@ std::size_t prefix_of(std::size_t beats, std::size_t events) {
 }
 
 /// Share of beats whose length of `events` events is that of the step before, within `tolerance`.
-double regularity(const std::vector<Beat>& beats, std::size_t events, double tolerance) {
+double regularity(const Series& beats, std::size_t events, double tolerance) {
   const std::size_t size = prefix_of(beats.size(), events);
-  std::size_t alike = 0, all = 0;
-  for (std::size_t i = 0; i + 2 * events < size; ++i, ++all) {
-    const auto one = static_cast<double>(beats[i + events].end - beats[i].end);
-    const auto two = static_cast<double>(beats[i + 2 * events].end - beats[i + events].end);
-    if (one > 0 && two > 0 && std::abs(std::log(two / one)) < tolerance) ++alike;
+  if (size <= 2 * events) return 0;
+  const double longest = std::exp(tolerance), shortest = 1 / longest;
+  const double* const ends = beats.ends.data();
+  std::size_t alike = 0;
+  for (std::size_t i = 0; i + 2 * events < size; ++i) {
+    const double one = ends[i + events] - ends[i];
+    const double two = ends[i + 2 * events] - ends[i + events];
+    const bool is_alike = (one > 0) & (two > one * shortest) & (two < one * longest);
+    alike += is_alike ? 1 : 0;
   }
-  return all == 0 ? 0 : static_cast<double>(alike) / static_cast<double>(all);
+  return static_cast<double>(alike) / static_cast<double>(size - 2 * events);
 }
 
-/// Share of beats whose size is that of `events` beats before.
-double repetition(const std::vector<Beat>& beats, std::size_t events, double tolerance) {
-  constexpr std::size_t kSteps = 6;
+constexpr double kRepeatsWorse = 1.5, kRepeatsSlack = 0.012;
+
+/// What may be missing from a repetition that counts as well as the best one.
+double missing_max(double best) {
+  return kRepeatsWorse * (1 - best) + kRepeatsSlack;
+}
+
+/// Share of beats whose size is that of `events` beats before; less than that where it is clear
+/// that it does not count beside `best`.
+double repetition(const Series& beats, std::size_t events, double tolerance, double best) {
+  constexpr std::size_t kSteps = 6, kBlock = 256;
   const std::size_t size = std::min(beats.size(), events * kSteps);
-  std::size_t alike = 0, all = 0;
-  for (std::size_t i = 0; i + events < size; ++i, ++all) {
-    const auto one = static_cast<double>(beats[i].bytes);
-    const auto two = static_cast<double>(beats[i + events].bytes);
-    if (std::abs(one - two) <= tolerance * std::max(one, two)) ++alike;
+  if (size <= events) return 0;
+  const std::size_t count = size - events;
+  const double all = static_cast<double>(count);
+  const double* const early = beats.sizes.data();
+  const double* const late = early + events;
+  std::size_t alike = 0;
+  for (std::size_t from = 0; from < count; from += kBlock) {
+    const std::size_t to = std::min(count, from + kBlock);
+    for (std::size_t i = from; i < to; ++i) {
+      const double larger = std::max(early[i], late[i]);
+      alike += std::abs(early[i] - late[i]) <= tolerance * larger ? 1 : 0;
+    }
+    if (static_cast<double>(to - alike) / all > missing_max(best))
+      return static_cast<double>(alike + count - to) / all;
   }
-  return all == 0 ? 0 : static_cast<double>(alike) / static_cast<double>(all);
+  return static_cast<double>(alike) / all;
+}
+
+/// Repetition for each number of events up to `most`; zeros if sizes do not tell.
+std::vector<double> repetitions(const Series& beats, std::size_t most, double tolerance) {
+  std::vector<double> repeats(most + 1);
+  if (most == 0) return repeats;
+  const auto [least, largest] = std::ranges::minmax(beats.sizes);
+  const bool are_equal = largest - least <= tolerance * least;
+  double best = 0;
+  for (std::size_t events = 1; events <= most; ++events) {
+    repeats[events] = are_equal ? 1 : repetition(beats, events, tolerance, best);
+    best = std::max(best, repeats[events]);
+  }
+  return repeats;
 }
 
 /// Mean difference between a length of `events` events and that of the step before, as a log.
-double unrest(const std::vector<Beat>& beats, std::size_t events) {
+double unrest(const Series& beats, std::size_t events) {
   constexpr double kMost = 0.2;
   constexpr std::size_t kBeats = 1500;
   const std::size_t size = std::min(prefix_of(beats.size(), events), kBeats + 2 * events);
+  const std::vector<double>& ends = beats.ends;
   double sum = 0, all = 0;
   for (std::size_t i = 0; i + 2 * events < size; ++i, ++all) {
-    const auto one = static_cast<double>(beats[i + events].end - beats[i].end);
-    const auto two = static_cast<double>(beats[i + 2 * events].end - beats[i + events].end);
+    const double one = ends[i + events] - ends[i];
+    const double two = ends[i + 2 * events] - ends[i + events];
     sum += one > 0 && two > 0 ? std::min(kMost, std::abs(std::log(two / one))) : kMost;
   }
   return all > 0 ? sum / all : kMost;
@@ -64,7 +116,7 @@ double unrest(const std::vector<Beat>& beats, std::size_t events) {
 
 /// Lengths of many events are regular whatever their number; those of a step are more so than
 /// those of one event more or less.
-bool is_peak(const std::vector<Beat>& beats, std::size_t events) {
+bool is_peak(const Series& beats, std::size_t events) {
   constexpr double kCalmer = 0.5;
   const double own = unrest(beats, events);
   return own < kCalmer * unrest(beats, events + 1) &&
@@ -73,7 +125,7 @@ bool is_peak(const std::vector<Beat>& beats, std::size_t events) {
 
 /// Many events in a row may be nearly regular by their number alone. A number up to twice as large
 /// of which the lengths are far more alike is that of the step.
-std::size_t calmest(const std::vector<Beat>& beats, std::size_t events, std::size_t most) {
+std::size_t calmest(const Series& beats, std::size_t events, std::size_t most) {
   constexpr double kCalmer = 0.5, kEnough = 0.01;
   const double before = unrest(beats, events);
   if (before < kEnough) return events;
@@ -317,18 +369,18 @@ double StepRule::spread() const {
 }
 
 std::optional<StepRule> learn_steps(const std::vector<Beat>& beats, const StepLearning& how) {
-  constexpr double kLengths = 0.06, kRegular = 0.9, kSizes = 0.85, kWorse = 1.5, kSlack = 0.012;
+  constexpr double kLengths = 0.06, kRegular = 0.9, kSizes = 0.85;
   constexpr double kModal = 0.8, kModalLossy = 0.15, kSizesTell = 0.4;
   constexpr double kBreakRegular = 0.7, kBreakRegularVague = 0.9;
   constexpr std::size_t kVagueMin = 4, kPrefixMin = 150, kPrefixMax = 1200;
   const std::size_t most = std::min(kEventsMax, beats.size() / (how.steps_min + 1));
   const bool sizes_tell = how.size_tolerance < kSizesTell;
-  std::vector<double> repeats(most + 1);
-  for (std::size_t events = 1; sizes_tell && events <= most; ++events)
-    repeats[events] = repetition(beats, events, how.size_tolerance);
+  const Series series(beats);
+  const std::vector<double> repeats =
+      sizes_tell ? repetitions(series, most, how.size_tolerance) : std::vector<double>(most + 1);
   const double best = *std::ranges::max_element(repeats);
   const auto sizes_repeat = [&](std::size_t events) {
-    return !sizes_tell || (events <= most && 1 - repeats[events] <= kWorse * (1 - best) + kSlack);
+    return !sizes_tell || (events <= most && 1 - repeats[events] <= missing_max(best));
   };
   const auto told = [&](StepRule rule) {
     rule.is_vague = how.vague;
@@ -346,9 +398,9 @@ std::optional<StepRule> learn_steps(const std::vector<Beat>& beats, const StepLe
   if (how.vague && !sizes_tell) return std::nullopt;
   for (std::size_t events = how.vague ? kVagueMin : 1; events <= most; ++events) {
     if ((sizes_tell && repeats[events] < kSizes) || !sizes_repeat(events)) continue;
-    if (regularity(beats, events, kLengths) < kRegular) continue;
-    if (how.vague && !is_peak(beats, events)) continue;
-    return told(rule_of(beats, whole_step(beats, calmest(beats, events, most))));
+    if (regularity(series, events, kLengths) < kRegular) continue;
+    if (how.vague && !is_peak(series, events)) continue;
+    return told(rule_of(beats, whole_step(beats, calmest(series, events, most))));
   }
   return std::nullopt;
 }

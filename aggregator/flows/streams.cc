@@ -24,7 +24,14 @@ double Stream::variation() const {
 }
 
 StreamTable::StreamTable(const Topology& topology, std::size_t rows_max)
-    : topology_(&topology), rows_max_(rows_max) {}
+    : topology_(&topology), rows_(rows_max) {}
+
+std::size_t StreamTable::bytes() const {
+  // A hash table is filled to three eighths at least when it has grown; neither of them shrinks.
+  constexpr std::size_t kPlace = sizeof(FlatTable<std::uint32_t>::Entry) * 8 / 3;
+  return streams_.capacity() * sizeof(Stream) + cards_.capacity() * sizeof(Card) +
+         free_.capacity() * sizeof(std::uint32_t) + (streams_.size() + cards_.size()) * kPlace;
+}
 
 bool StreamTable::is_training(const FlowRecord& record) const {
   if (topology_->empty()) return record.protocol == kUdp && record.dst_port == kRocePort;
@@ -57,14 +64,8 @@ std::optional<Row> StreamTable::add(const FlowRecord& record) {
   stream.size_spread += before * (size - stream.size_mean);
   const Row row{record.start, record.end, record.bytes, index,
                 static_cast<std::uint32_t>(std::min<std::uint64_t>(record.packets, kNone))};
-  keep(row);
+  rows_.push(row);
   return row;
-}
-
-void StreamTable::keep(const Row& row) {
-  if (rows_.size() < rows_max_) return rows_.push_back(row);
-  rows_[next_] = row;
-  next_ = next_ + 1 == rows_.size() ? 0 : next_ + 1;
 }
 
 std::uint32_t StreamTable::find_or_make(const FlowRecord& record) {

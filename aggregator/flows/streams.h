@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "aggregator/flows/record.h"
+#include "aggregator/flows/row_store.h"
 #include "aggregator/flows/topology.h"
 #include "common/base/flat_table.h"
 
@@ -43,13 +44,6 @@ struct Stream {
   double variation() const;
 };
 
-/// A record that counts, in the form in which it is kept.
-struct Row {
-  TimeNs start = 0, end = 0;
-  std::uint64_t bytes = 0;
-  std::uint32_t stream = 0, packets = 0;
-};
-
 class StreamTable {
  public:
   StreamTable(const Topology& topology, std::size_t rows_max);
@@ -61,14 +55,10 @@ class StreamTable {
   Stream& stream(std::uint32_t index) { return streams_[index]; }
   const std::vector<Card>& cards() const { return cards_; }
   const Topology& topology() const { return *topology_; }
-  /// Kept rows, oldest first, as two runs.
-  template <class Visit>
-  void each_row(Visit visit) const {
-    for (std::size_t i = next_; i < rows_.size(); ++i) visit(rows_[i]);
-    for (std::size_t i = 0; i < next_ && i < rows_.size(); ++i) visit(rows_[i]);
-  }
-  std::size_t kept_rows() const { return rows_.size(); }
-  bool is_full() const { return rows_.size() == rows_max_; }
+  /// The latest rows, in the order in which they came.
+  const RowStore& rows() const { return rows_; }
+  /// Memory that streams and cards take at most, without rows.
+  std::size_t bytes() const;
   /// Records for which there was no room.
   std::uint64_t unplaced() const { return unplaced_; }
 
@@ -77,17 +67,14 @@ class StreamTable {
   std::uint32_t find_card(const Address& address, bool make);
   bool is_training(const FlowRecord& record) const;
   void make_room();
-  void keep(const Row& row);
 
   const Topology* topology_;
-  std::size_t rows_max_;
   std::vector<Stream> streams_;
   std::vector<std::uint32_t> free_;      ///< streams that were dropped
   FlatTable<std::uint32_t> by_tuple_;    ///< index + 1 of the stream
   FlatTable<std::uint32_t> by_address_;  ///< index + 1 of the card
   std::vector<Card> cards_;
-  std::vector<Row> rows_;
-  std::size_t next_ = 0;  ///< the oldest row once all places are taken
+  RowStore rows_;
   std::uint64_t unplaced_ = 0, refused_ = 0;
 };
 

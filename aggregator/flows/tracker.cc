@@ -76,6 +76,7 @@ JobTracker::JobTracker(JobPlan plan, const StreamTable& table, const Losses& los
   pipes_out_.resize(plan_.cards.size());
   for (std::uint32_t p = 0; p < plan_.pipes.size(); ++p) {
     unit(plan_.pipes[p].stream).pipe = p;
+    pipes_[p].src_place = place_of_card_.at(plan_.pipes[p].src);
     pipes_out_[place_of_card_.at(plan_.pipes[p].src)].push_back(p);
     pipes_into_[place_of_card_.at(plan_.pipes[p].dst)].push_back(p);
   }
@@ -102,16 +103,11 @@ void JobTracker::add(const Row& row, std::uint32_t index) {
                                  [&](const Event& event) { add_event(group, event); });
   }
   if (open_.first_send == 0 || row.start < open_.first_send) open_.first_send = row.start;
-  const Edge* edge = nullptr;
-  if (unit.pipe != kNone) {
-    add_send(unit.pipe, row);
-    edge = &plan_.pipes[unit.pipe];
-  }
-  if (edge != nullptr) {
-    float& wake = open_.wake[place_of_card_.at(edge->src)];
-    const float at = seconds(row.start - open_.begin);
-    if (std::isnan(wake) || at < wake) wake = at;
-  }
+  if (unit.pipe == kNone) return;
+  add_send(unit.pipe, row);
+  float& wake = open_.wake[pipes_[unit.pipe].src_place];
+  const float at = seconds(row.start - open_.begin);
+  if (std::isnan(wake) || at < wake) wake = at;
 }
 
 /// Events that lack an edge are over when time has passed them, also where their group is silent.
@@ -315,7 +311,7 @@ void JobTracker::learn_need(std::uint32_t index) {
   state.is_learned = true;
   state.usual_sends = static_cast<unsigned>(state.starts.size());
   TimeNs best = 0;
-  for (const std::uint32_t other : pipes_into_[place_of_card_.at(plan_.pipes[index].src)])
+  for (const std::uint32_t other : pipes_into_[state.src_place])
     for (int shift = 0; shift <= kShiftMax; ++shift) {
       const auto& ends = pipes_[other].ends;
       std::vector<TimeNs> lags;
@@ -334,7 +330,7 @@ void JobTracker::learn_need(std::uint32_t index) {
 float JobTracker::service_of(std::uint32_t index) const {
   const PipeState& state = pipes_[index];
   if (state.starts.size() != state.usual_sends || state.starts.size() < 2) return kUnknown;
-  const auto& outs = pipes_out_[place_of_card_.at(plan_.pipes[index].src)];
+  const auto& outs = pipes_out_[state.src_place];
   std::vector<TimeNs> services;
   for (std::size_t k = 0; k < state.starts.size(); ++k) {
     TimeNs from = 0;

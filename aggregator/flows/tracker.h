@@ -89,6 +89,7 @@ class JobTracker {
   };
   struct PipeState {
     std::vector<TimeNs> starts, ends;  ///< of this step
+    std::uint32_t src_place = 0;       ///< of the card that sends
     TimeNs last_end = 0;
     std::uint64_t last_bytes = 0;
     std::optional<Need> need;

@@ -1,0 +1,75 @@
+// The latest rows of all streams, in the order in which they came.
+//
+// Place in the flow: StreamTable keeps rows here; learning and the replay of its rows read them.
+// Memory grows by blocks as rows come, so that none is moved; when `most` rows are there, a new one
+// takes the place of the oldest. One owner. Bound: `most` rows.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "aggregator/flows/record.h"
+
+namespace l4::flows {
+
+/// A record that counts, in the form in which it is kept.
+struct Row {
+  TimeNs start = 0, end = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t stream = 0, packets = 0;
+};
+
+class RowStore {
+ public:
+  explicit RowStore(std::size_t most) : most_(std::max<std::size_t>(1, most)) {}
+
+  void push(const Row& row) {
+    if (size_ == most_) {
+      blocks_[oldest_ / kBlock][oldest_ % kBlock] = row;
+      oldest_ = oldest_ + 1 == size_ ? 0 : oldest_ + 1;
+      return;
+    }
+    if (size_++ % kBlock == 0) blocks_.emplace_back().reserve(kBlock);
+    blocks_.back().push_back(row);
+  }
+  std::size_t size() const { return size_; }
+  /// The row that came `index`-th of those that are kept.
+  const Row& operator[](std::size_t index) const {
+    std::size_t place = oldest_ + index;
+    if (place >= size_) place -= size_;
+    return blocks_[place / kBlock][place % kBlock];
+  }
+
+ private:
+  static constexpr std::size_t kBlock = 1 << 15;  // a megabyte
+
+  std::size_t most_, size_ = 0, oldest_ = 0;
+  std::vector<std::vector<Row>> blocks_;
+};
+
+/// Stable order by ends. Collectors write records nearly in this order: then it costs a few moves
+/// a row. One is a Row, or anything else with `end`.
+template <class One>
+void sort_by_end(std::vector<One>& rows) {
+  constexpr std::size_t kMovesEach = 64;
+  std::size_t moves = rows.size() * kMovesEach;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    if (rows[i - 1].end <= rows[i].end) continue;
+    const One moved = rows[i];
+    std::size_t to = i - 1;
+    while (to > 0 && rows[to - 1].end > moved.end && i - to < moves) --to;
+    if (i - to >= moves) {
+      std::ranges::stable_sort(rows, {}, &One::end);
+      return;
+    }
+    moves -= i - to;
+    std::move_backward(rows.begin() + static_cast<std::ptrdiff_t>(to),
+                       rows.begin() + static_cast<std::ptrdiff_t>(i),
+                       rows.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    rows[to] = moved;
+  }
+}
+
+}  // namespace l4::flows
