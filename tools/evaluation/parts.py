@@ -12,6 +12,7 @@ import tempfile
 
 import calibration as kept
 import cases as scored
+import flow_traces
 import named
 from work import ALONE, BENCH, DATA, FORMER, ROOT, SWITCHES
 
@@ -234,6 +235,12 @@ class Parts:
             "MB/s": figures["l4 diagnose"], "MB/s of wc -l": figures["wc -l"],
             "peak MB": figures["rss_mb"]}
 
+    def flows(self):
+        """Jobs, pairs, steps and faults out of flow records."""
+        options = self.options
+        yield from flow_traces.Flows(self.work, self.program, options.flow_seed,
+                               options.flow_traces).tables()
+
     def _scorer(self, part, name, words):
         """One of the scorers that write a JSON file of their own; kept as a whole."""
         def run():
@@ -271,5 +278,5 @@ def cost(rows):
 NAMES = {"benchmark": Parts.benchmark, "failures": Parts.failures, "wordless": Parts.wordless,
          "mechanisms": Parts.mechanisms, "lab": Parts.lab, "small": Parts.small,
          "loghub": Parts.loghub, "cold-start": Parts.cold_start, "detectors": Parts.detectors,
-         "calibration": Parts.calibration,
-         "speed": Parts.speed, "corpus": Parts.corpus}
+         "calibration": Parts.calibration, "speed": Parts.speed, "flows": Parts.flows,
+         "corpus": Parts.corpus}

@@ -12,7 +12,11 @@ TITLES = {"switches": "Benchmark, by what is switched off",
           "cold start": "Cold start: what the healthy runs beside a case are worth",
           "wordless": "Faults that no line words", "mechanisms": "Mechanisms",
           "detectors": "Each part alone",
-          "calibration": "How sure, and how often right", "sets": "Other sets", "cost": "Cost", "corpus": "Corpus"}
+          "calibration": "How sure, and how often right",
+          "sets": "Other sets", "cost": "Cost", "corpus": "Corpus",
+          "flow records": "Flow records: jobs, pairs and steps",
+          "flow styles": "Flow records, by how gradients travel",
+          "flow faults": "Flow records: faults"}
 
 SEVERAL_PARTS = ("sets", "cost")    # tables whose rows come from several parts: others are kept
 
