@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "aggregator/alert/settings.h"
+#include "aggregator/collect/datagrams.h"
 #include "common/config/config_values.h"
 #include "common/wire/zmq/endpoint.h"
 
@@ -135,6 +136,26 @@ void read_pool(ConfigTable& pool, pool::PoolOptions& options) {
   read(pool, "mib_max", options.bytes_max, 1, 4'096, kMebi);
 }
 
+void read_flows(ConfigTable& table, const std::filesystem::path& file,
+                collect::CollectOptions& options) {
+  options.listen = table.text_or("listen", "");
+  if (!options.listen.empty() && !collect::is_udp_address(options.listen))
+    table.refuse("listen", "must be ADDRESS:PORT, an IPv6 address in brackets");
+  read_path(table, "topology", file, options.topology);
+  options.exporters = table.texts_or_none("exporters");
+  for (std::size_t i = 0; i < options.exporters.size(); ++i)
+    if (!flows::parse_address(options.exporters[i]))
+      table.refuse("exporters", "must be IP addresses", i);
+  read(table, "sampled", options.exporter.sampling, 1, 1 << 24);
+  Millis inactive{0};
+  read(table, "inactive_ms", inactive, 0, 3'600'000);
+  options.exporter.inactive = flows::TimeNs{inactive.count()} * flows::kMillisecond;
+  read(table, "buffer_mib", options.buffer_bytes, 1, 1'024, kMebi);
+  read(table, "rows_max", options.rows_max, 10'000, 100'000'000);
+  read_seconds(table, "learn_s", options.learn_every, 1, 3'600);
+  read_seconds(table, "forget_s", options.forget_after, 60, 7 * kDaySeconds);
+}
+
 void read_log(ConfigTable& log, Settings& settings) {
   static constexpr std::array<std::string_view, 4> kLevels{"debug", "info", "warning", "error"};
   settings.log_level = log.text_or("level", settings.log_level);
@@ -157,6 +178,7 @@ void read_all(ConfigTable& root, const std::filesystem::path& file, Settings& se
   read_one("alerts", [&](ConfigTable& alerts) { alert::read_settings(alerts, file, live.alerts); });
   read_one("lines", [&](ConfigTable& lines) { read_lines(lines, live.lines); });
   read_one("pool", [&](ConfigTable& pool) { read_pool(pool, live.pool); });
+  read_one("flows", [&](ConfigTable& flows) { read_flows(flows, file, live.flows); });
   read_one("log", [&](ConfigTable& log) { read_log(log, settings); });
 }
 

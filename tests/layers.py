@@ -67,6 +67,7 @@ ALLOWED = {
     **DETECTORS,
     "aggregator/flows": ["common/base"],
     "aggregator/flows/decode": ["common/base", "aggregator/flows", "aggregator/serve"],
+    "aggregator/collect": ["common/base", "aggregator/flows", "aggregator/flows/decode"],
     "aggregator/faults": COMMON,
     "aggregator/diagnose/findings": COMMON + ["aggregator/job", "aggregator/faults", *DETECTORS],
     "aggregator/diagnose/clues": COMMON + ["aggregator/job", "aggregator/diagnose/findings",
@@ -94,7 +95,7 @@ ALLOWED = {
     "aggregator/rows": COMMON + [
         "aggregator/alert", "aggregator/job", "aggregator/receive", "aggregator/faults",
         "aggregator/store", "aggregator/diagnose", "aggregator/serve", "aggregator/scores",
-        "aggregator/scoring"],
+        "aggregator/scoring", "aggregator/flows"],
     "aggregator/fetch": COMMON + ["aggregator/job", "aggregator/receive", "aggregator/serve",
                                   "aggregator/scoring"],
     "aggregator/confirm": COMMON + [
@@ -108,16 +109,16 @@ ALLOWED = {
         "aggregator/receive", "aggregator/faults", "aggregator/store", "aggregator/serve",
         "aggregator/alert", "aggregator/http", "aggregator/pool", "aggregator/scoring",
         "aggregator/rows", "aggregator/fetch", "aggregator/confirm", "aggregator/past",
-        "aggregator/intake"],
+        "aggregator/intake", "aggregator/collect"],
     "aggregator/api": COMMON + [
         "aggregator/alert", "aggregator/faults", "aggregator/store", "aggregator/serve",
         "aggregator/http", "aggregator/pool", "aggregator/scores", "aggregator/scoring",
         "aggregator/rows", "aggregator/fetch", "aggregator/confirm", "aggregator/past",
-        "aggregator/live", "common/metrics"],
+        "aggregator/live", "aggregator/collect", "aggregator/flows", "common/metrics"],
     "aggregator/page": ["common/base", "aggregator/http"],
     "aggregator": COMMON + [
         "aggregator/alert", "aggregator/faults", "aggregator/serve", "aggregator/http",
-        "aggregator/page",
+        "aggregator/page", "aggregator/collect", "aggregator/flows",
         "aggregator/live", "aggregator/api", "common/http", "common/wire/zmq"],
     "offline": COMMON + ["agent", "agent/discover", "agent/decode", "agent/segment",
                          "aggregator/job", "aggregator/receive", "aggregator/diagnose",

@@ -170,6 +170,34 @@ void add_pool(Families& to, const pool::PoolStats& pool) {
   to.counter("pool_dropped_total", "runs that have left", pool.dropped);
 }
 
+void add_flows(Families& to, const collect::CollectCounts& flows) {
+  if (!flows.on) return;
+  to.counter("flow_datagrams_total", "datagrams of flow exporters", flows.datagrams);
+  to.counter("flow_datagram_bytes_total", "bytes of them", flows.bytes);
+  to.counter("flow_datagrams_dropped_total", "datagrams that the kernel dropped", flows.dropped);
+  to.counter("flow_strangers_total", "datagrams of senders that may not send", flows.strangers);
+  to.counter("flow_unreadable_total", "messages, sets and records that could not be read",
+             flows.bad);
+  to.counter("flow_unknown_sets_total", "sets of records that came before their template",
+             flows.unknown);
+  to.counter("flow_records_total", "flow records", flows.flows.records);
+  to.counter("flow_records_lost_total", "records that are missing by the exporters' numbers",
+             flows.flows.lost);
+  to.counter("flow_records_unplaced_total", "records of connections beyond a bound",
+             flows.flows.unplaced);
+  to.counter("flow_records_ahead_total", "records later than this host's clock", flows.ahead);
+  to.counter("flow_busy_seconds_total", "time spent on flow records", seconds(flows.busy));
+  to.gauge("flow_buffer_bytes", "what the kernel holds of datagrams", flows.buffer_bytes);
+  to.gauge("flow_exporters", "exporters that were heard", flows.exporters);
+  to.gauge("flow_streams", "connections that are known", flows.flows.streams);
+  to.gauge("flow_cards", "network cards that are known", flows.flows.cards);
+  to.gauge("flow_table_bytes", "memory of both at most", flows.flows.table_bytes);
+  to.gauge("flow_jobs", "jobs that flow records show", flows.flows.jobs);
+  to.gauge("flow_jobs_silent", "of those, jobs that fell silent", flows.flows.silent_jobs);
+  to.gauge("flow_findings", "slow steps, their causes and silence that are kept of them",
+           flows.flows.findings);
+}
+
 void add_faults(Families& to, const live::Counts& counts) {
   to.gauge("faults", "known faults", counts.faults);
   to.gauge("faults_confirmed", "of those, confirmed by engineers", counts.faults_confirmed);
@@ -246,6 +274,7 @@ std::string render_metrics(const live::Counts& counts, const live::Health& healt
   add_lines(families, counts.lines);
   add_events(families, counts.events);
   add_pool(families, counts.pool);
+  add_flows(families, counts.flows);
   add_faults(families, counts);
   add_store(families, counts);
   add_alerts(families, counts.alerts);

@@ -8,6 +8,7 @@
 
 #include "aggregator/api/alert_api.h"
 #include "aggregator/api/fault_api.h"
+#include "aggregator/api/flow_api.h"
 #include "aggregator/api/incident_api.h"
 #include "aggregator/api/job_api.h"
 #include "aggregator/api/lines_api.h"
@@ -44,6 +45,7 @@ constexpr std::array kScores{
     ParameterRow{"to", Value::text},    ParameterRow{"width", Value::count},
     ParameterRow{"rows", Value::count},
 };
+constexpr std::array kJobFlows{ParameterRow{"count", Value::count}};
 constexpr std::array kIncidents{
     ParameterRow{"job", Value::text},
     ParameterRow{"open", Value::flag},
@@ -83,6 +85,11 @@ constexpr std::array kRoutes{
     RouteRow{"scores", "GET", "/api/v1/jobs/{id}/scores",
              "how far nodes, ranks or phases are from what is usual", Access::read, Sharing::shared,
              kScores, show_scores},
+    RouteRow{"job_flows", "GET", "/api/v1/jobs/{id}/flows",
+             "a job as the training network shows it", Access::read, Sharing::shared, kJobFlows,
+             show_job_flows},
+    RouteRow{"flows", "GET", "/api/v1/flows", "jobs that flow records show", Access::read,
+             Sharing::shared, kPage, list_flows},
     RouteRow{"lines", "GET", "/api/v1/jobs/{id}/lines", "raw lines, read on the nodes",
              Access::read, Sharing::single, kLines, list_lines},
     RouteRow{"agents", "GET", "/api/v1/agents", "agents and how they are connected", Access::read,

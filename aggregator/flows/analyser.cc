@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <utility>
 
-#include "aggregator/flows/followed_job.h"
 #include "aggregator/flows/learn.h"
 
 namespace l4::flows {
@@ -66,7 +66,8 @@ void Analyser::add_storage(const FlowRecord& record) {
   writes_.push_back(record);
   if (writes_.size() > kWritesMax) writes_.pop_front();
   for (const auto& job : jobs_)
-    if (job->has_server(server)) job->tracker().add_storage(record.start, record.end);
+    if (job != nullptr && job->has_server(server))
+      job->tracker().add_storage(record.start, record.end);
 }
 
 void Analyser::learn_now() {
@@ -74,29 +75,57 @@ void Analyser::learn_now() {
   ExporterSettings exporter = settings_.exporter;
   exporter.sampling = sampling();
   exporter.is_lossy = losses_.lost() * kRare > records_;
-  std::vector<JobPlan> plans = learn(table_, exporter);
-  const auto first = static_cast<std::uint32_t>(jobs_.size());
-  for (JobPlan& plan : plans) {
-    if (jobs_.size() >= kJobsMax) break;
-    const auto index = static_cast<std::uint32_t>(jobs_.size());
-    jobs_.push_back(std::make_unique<FollowedJob>(std::move(plan), table_, losses_, exporter));
-    FollowedJob& job = *jobs_.back();
-    const auto& units = job.tracker().units();
-    for (std::uint32_t unit = 0; unit < units.size(); ++unit) {
-      Stream& stream = table_.stream(units[unit].stream);
-      stream.job = index;
-      stream.unit = unit;
-    }
-    for (const FlowRecord& write : writes_)
-      if (job.has_server(topology_->server_of(write.src)))
-        job.tracker().add_storage(write.start, write.end);
-  }
-  replay(first);
+  std::set<std::uint32_t> made;
+  for (JobPlan& plan : learn(table_, exporter))
+    if (const std::uint32_t job = add_job(std::move(plan), exporter); job != kNone)
+      made.insert(job);
+  replay(made);
 }
 
-/// Hands the kept rows of the jobs from `first` on to them, by their ends: exporters send when they
-/// please, and files may come one after another.
-void Analyser::replay(std::uint32_t first) {
+/// Index of the job; kNone if there is no room.
+std::uint32_t Analyser::add_job(JobPlan plan, const ExporterSettings& exporter) {
+  const auto at = std::ranges::find_if(jobs_, [](const auto& job) { return job == nullptr; });
+  const auto index = static_cast<std::uint32_t>(at - jobs_.begin());
+  if (index >= kJobsMax) return kNone;
+  if (at == jobs_.end()) jobs_.emplace_back();
+  std::string name = name_for(plan);
+  jobs_[index] = std::make_unique<FollowedJob>(std::move(name), std::move(plan), table_, losses_,
+                                               exporter, settings_.kept);
+  FollowedJob& job = *jobs_[index];
+  const auto& units = job.tracker().units();
+  for (std::uint32_t unit = 0; unit < units.size(); ++unit) {
+    Stream& stream = table_.stream(units[unit].stream);
+    stream.job = index;
+    stream.unit = unit;
+  }
+  for (const FlowRecord& write : writes_)
+    if (job.has_server(topology_->server_of(write.src)))
+      job.tracker().add_storage(write.start, write.end);
+  return index;
+}
+
+/// A job that is learned anew keeps its name: that of which it has most cards, unless another job
+/// has the name now.
+std::string Analyser::name_for(const JobPlan& plan) {
+  constexpr auto kPrefix = "flows-";
+  std::map<std::uint64_t, std::size_t> cards;
+  for (const std::uint32_t card : plan.cards)
+    if (const auto known = named_.find(card); known != named_.end()) ++cards[known->second];
+  std::uint64_t number = 0;
+  for (const auto& [known, count] : cards)
+    if (count * 2 > plan.cards.size()) number = known;
+  const std::string before = kPrefix + std::to_string(number);
+  if (number == 0 || std::ranges::any_of(jobs_, [&](const auto& job) {
+        return job != nullptr && job->name() == before;
+      }))
+    number = ++names_;
+  for (const std::uint32_t card : plan.cards) named_[card] = number;
+  return kPrefix + std::to_string(number);
+}
+
+/// Hands the kept rows of new jobs to them, by their ends: exporters send when they please, and
+/// files may come one after another.
+void Analyser::replay(const std::set<std::uint32_t>& made) {
   struct Kept {
     TimeNs end;
     std::size_t place;
@@ -104,10 +133,11 @@ void Analyser::replay(std::uint32_t first) {
   struct Place {
     std::uint32_t job, unit;
   };
+  if (made.empty()) return;
   std::vector<Place> places;  // of each stream: smaller than streams, since rows jump between them
   places.reserve(table_.streams().size());
   for (const Stream& stream : table_.streams())
-    places.push_back({stream.job >= first ? stream.job : kNone, stream.unit});
+    places.push_back({made.contains(stream.job) ? stream.job : kNone, stream.unit});
   const RowStore& rows = table_.rows();
   std::vector<Kept> kept;
   kept.reserve(rows.size());
@@ -118,19 +148,100 @@ void Analyser::replay(std::uint32_t first) {
     const Row& row = rows[one.place];
     jobs_[places[row.stream].job]->add(row, places[row.stream].unit);
   }
+  for (const std::uint32_t job : made) jobs_[job]->set_learned();
+}
+
+void Analyser::release(std::uint32_t index) {
+  for (const auto& unit : jobs_[index]->tracker().units()) {
+    Stream& stream = table_.stream(unit.stream);
+    stream.job = stream.unit = kNone;
+  }
+  jobs_[index].reset();
+}
+
+/// The first steps of a job may mislead: jobs are learned anew each time that twice as many rows
+/// have come as they were learned from, while all of their rows are kept; later those without a
+/// step clock, and those of whose cards some have further streams that carry as much as training
+/// does.
+void Analyser::release_outgrown() {
+  constexpr std::uint64_t kBytesMin = 1 << 20, kRowsMin = 16;
+  const bool has_all = table_.rows().pushed() == table_.rows().size();
+  std::map<std::uint32_t, std::uint32_t> job_of;  // by card
+  std::set<std::uint32_t> outgrown;
+  for (std::uint32_t i = 0; i < jobs_.size(); ++i) {
+    if (jobs_[i] == nullptr || jobs_[i]->rows() < 2 * jobs_[i]->learned_from()) continue;
+    if (has_all || jobs_[i]->tracker().period() == 0) outgrown.insert(i);
+    for (const std::uint32_t card : jobs_[i]->tracker().plan().cards) job_of[card] = i;
+  }
+  for (const Stream& stream : table_.streams()) {
+    if (stream.job != kNone || stream.rows < kRowsMin || stream.bytes < kBytesMin) continue;
+    for (const std::uint32_t card : {stream.src_card, stream.dst_card})
+      if (const auto job = job_of.find(card); job != job_of.end()) outgrown.insert(job->second);
+  }
+  for (const std::uint32_t job : outgrown) release(job);
+}
+
+/// Of each job until when the others went on: its last step may have been the last of all.
+std::vector<TimeNs> Analyser::others() const {
+  TimeNs latest = 0, second = 0;
+  const auto until = [](const FollowedJob& job) {
+    return job.tracker().last_row() - job.tracker().period();
+  };
+  for (const auto& job : jobs_) {
+    if (job == nullptr) continue;
+    second = std::max(second, std::min(latest, until(*job)));
+    latest = std::max(latest, until(*job));
+  }
+  std::vector<TimeNs> others;
+  for (const auto& job : jobs_)
+    others.push_back(job != nullptr && until(*job) == latest ? second : latest);
+  return others;
+}
+
+void Analyser::watch(TimeNs now, TimeNs forget) {
+  const std::vector<TimeNs> until = others();
+  for (std::uint32_t i = 0; i < jobs_.size(); ++i) {
+    if (jobs_[i] == nullptr) continue;
+    if (jobs_[i]->tracker().last_row() + forget < now)
+      release(i);
+    else
+      jobs_[i]->watch(now, until[i]);
+  }
+  table_.drop_silent(now - forget);
+}
+
+void Analyser::learn_further() {
+  release_outgrown();
+  learn_now();
+}
+
+AnalyserCounts Analyser::counts() const {
+  AnalyserCounts counts{records_,
+                        losses_.lost(),
+                        table_.unplaced(),
+                        table_.bytes(),
+                        table_.streams().size(),
+                        table_.cards().size(),
+                        0,
+                        0,
+                        0};
+  for (const auto& job : jobs_) {
+    if (job == nullptr) continue;
+    ++counts.jobs;
+    counts.silent_jobs += job->is_silent() ? 1 : 0;
+    counts.findings += job->findings();
+  }
+  return counts;
 }
 
 FlowReport Analyser::finish() {
   learn_now();
   FlowReport report;
-  for (const auto& job : jobs_) {
-    TimeNs others = 0;
-    for (const auto& other : jobs_)
-      if (other != job)  // its last step may have been the last of the capture
-        others = std::max(others, other->tracker().last_row() - other->tracker().period());
-    job->finish(now_, others);
-  }
-  for (std::size_t i = 0; i < jobs_.size(); ++i) report.jobs.push_back(jobs_[i]->flows(i));
+  const std::vector<TimeNs> until = others();
+  for (std::size_t i = 0; i < jobs_.size(); ++i)
+    if (jobs_[i] != nullptr) jobs_[i]->finish(now_, until[i]);
+  for (const auto& job : jobs_)
+    if (job != nullptr) report.jobs.push_back(job->flows());
   report.records = records_;
   report.lost = losses_.lost();
   report.loss_is_known = losses_.is_known();

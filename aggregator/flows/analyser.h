@@ -9,11 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "aggregator/flows/followed_job.h"
 #include "aggregator/flows/job_flows.h"
 #include "aggregator/flows/losses.h"
 #include "aggregator/flows/streams.h"
@@ -25,9 +27,8 @@ struct AnalyserSettings {
   ExporterSettings exporter;
   /// Rows of 32 bytes that learning may use; when so many are there, jobs are learned.
   std::size_t rows_max = 8'000'000;
+  KeptOfJob kept{};
 };
-
-class FollowedJob;
 
 class Analyser {
  public:
@@ -46,12 +47,26 @@ class Analyser {
   std::uint32_t sampling() const;
   /// Looks for jobs among streams that no job has.
   void learn_now();
+  /// Of records that go on: judges at `now` who is silent, and drops what was silent for `forget`.
+  void watch(TimeNs now, TimeNs forget);
+  /// Learns, also jobs anew that have no step clock or whose cards have got further streams.
+  void learn_further();
+  /// The latest end of a record.
+  TimeNs now() const { return now_; }
+  /// Null where a job was dropped.
+  const std::vector<std::unique_ptr<FollowedJob>>& jobs() const { return jobs_; }
+  AnalyserCounts counts() const;
   /// No more records will come, or as if none did: what is open is judged by the clock of the rows.
   FlowReport finish();
 
  private:
   void add_storage(const FlowRecord& record);
-  void replay(std::uint32_t first);
+  std::uint32_t add_job(JobPlan plan, const ExporterSettings& exporter);
+  std::string name_for(const JobPlan& plan);
+  void replay(const std::set<std::uint32_t>& made);
+  void release(std::uint32_t index);
+  void release_outgrown();
+  std::vector<TimeNs> others() const;
   void watch_packets(std::uint64_t packets);
 
   const Topology* topology_;
@@ -59,6 +74,8 @@ class Analyser {
   StreamTable table_;
   Losses losses_;
   std::vector<std::unique_ptr<FollowedJob>> jobs_;
+  std::map<std::uint32_t, std::uint64_t> named_;  ///< card -> number of the last job that had it
+  std::uint64_t names_ = 0;
   std::deque<FlowRecord> writes_;          ///< to storage, before jobs are known
   std::uint64_t common_packets_ = 0;       ///< greatest common divisor of the first packet counts
   std::set<std::uint64_t> packet_counts_;  ///< some that were seen

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "aggregator/flows/numbers.h"
 #include "aggregator/flows/silence.h"
 
 namespace l4::flows {
@@ -24,24 +25,29 @@ void put(const Explanation& from, FlowFinding& to) {
 
 }  // namespace
 
-FollowedJob::FollowedJob(JobPlan plan, const StreamTable& table, const Losses& losses,
-                         const ExporterSettings& exporter)
-    : table_(&table),
+FollowedJob::FollowedJob(std::string name, JobPlan plan, const StreamTable& table,
+                         const Losses& losses, const ExporterSettings& exporter,
+                         const KeptOfJob& kept)
+    : name_(std::move(name)),
+      table_(&table),
+      kept_(kept),
       is_coarse_(exporter.sampling > 1 || exporter.inactive > 0),
-      tracker_(std::move(plan), table, losses),
+      tracker_(std::move(plan), table, losses, kept.steps),
       explainer_(tracker_.plan(), table) {
   for (const std::uint32_t card : tracker_.plan().cards)
     servers_.insert(table.cards()[card].server);
 }
 
 void FollowedJob::add(const Row& row, std::uint32_t unit) {
+  ++rows_;
   tracker_.add(row, unit);
   if (tracker_.has_steps()) take_steps();
 }
 
 void FollowedJob::take_steps() {
   for (JobStep& step : tracker_.take_steps()) {
-    steps_.emplace_back(step.begin, step.end);
+    push_bounded(steps_, std::pair(step.begin, step.end), kept_.steps);
+    keep_shape(step);
     // What was lost may be what ended the step.
     if (step.lossy)
       ++lossy_;
@@ -50,12 +56,31 @@ void FollowedJob::take_steps() {
   }
 }
 
+void FollowedJob::keep_shape(const JobStep& step) {
+  if (kept_.shapes == 0) return;
+  StepShape shape{step.begin, step.end, false, {}};
+  for (const GroupStep& group : step.groups)
+    shape.groups.emplace_back(group.end != 0 ? group.first_start : 0, group.end);
+  shapes_.push_back(std::move(shape));
+  if (shapes_.size() > kept_.shapes) shapes_.pop_front();
+}
+
+std::size_t FollowedJob::add_finding(FlowFinding finding) {
+  findings_.push_back(std::move(finding));
+  if (findings_.size() > kFindingsMax) {
+    findings_.pop_front();
+    ++dropped_;
+  }
+  return dropped_ + findings_.size() - 1;
+}
+
 void FollowedJob::judge(JobStep step) {
   constexpr unsigned kOver = 3;
   if (slow_steps_.judge(step.busy())) {
+    if (!shapes_.empty()) shapes_.back().slow = true;
     if (!incident_) open_incident(step);
     incident_->usual_since = 0;
-    ++findings_[incident_->finding].steps;
+    ++finding(incident_->finding).steps;
     if (incident_->slow.size() >= kSlow) return;
     incident_->slow.push_back(std::move(step));
     return explain(false);
@@ -71,16 +96,15 @@ void FollowedJob::judge(JobStep step) {
 void FollowedJob::open_incident(const JobStep& step) {
   incident_.emplace();
   incident_->before.assign(history_.begin(), history_.end());
-  incident_->finding = findings_.size();
   FlowFinding finding;
   finding.at = step.end;
   finding.since = step.begin;
-  findings_.push_back(finding);
+  incident_->finding = add_finding(std::move(finding));
 }
 
 void FollowedJob::explain(bool is_over) {
   put(explainer_.explain(pointers(incident_->slow), pointers(incident_->before), is_over),
-      findings_[incident_->finding]);
+      finding(incident_->finding));
 }
 
 /// A unit that is slow for some steps in a row is told even if the step is not: a link that wears
@@ -100,29 +124,37 @@ void FollowedJob::watch_transfers() {
     return;
   }
   if (!slow_link_) {
-    slow_link_ = findings_.size();
     FlowFinding finding;
     finding.at = now.back()->end;
     finding.since = now.front()->begin;
     finding.steps = kInRow - 1;
-    findings_.push_back(finding);
-    put(*found, findings_.back());
+    put(*found, finding);
+    slow_link_ = add_finding(std::move(finding));
   }
-  ++findings_[*slow_link_].steps;
+  if (*slow_link_ >= dropped_) ++finding(*slow_link_).steps;
 }
 
 void FollowedJob::finish(TimeNs now, TimeNs others) {
-  const auto silence = find_silence(tracker_, *table_, now, others);
+  auto silence = find_silence(tracker_, *table_, now, others);
   tracker_.finish(now);
   take_steps();
-  if (silence) findings_.push_back(*silence);
+  if (silence) add_finding(std::move(*silence));
 }
 
-JobFlows FollowedJob::flows(std::size_t index) const {
+void FollowedJob::watch(TimeNs now, TimeNs others) {
+  if (silent_ && *silent_ != tracker_.last_row()) silent_.reset();  // it goes on
+  if (silent_) return;
+  auto silence = find_silence(tracker_, *table_, now, others);
+  if (!silence) return;
+  silent_ = tracker_.last_row();
+  add_finding(std::move(*silence));
+}
+
+JobFlows FollowedJob::flows() const {
   const JobPlan& plan = tracker_.plan();
   const auto address = [&](std::uint32_t card) { return table_->cards()[card].address; };
   JobFlows job;
-  job.name = "flows-" + std::to_string(index + 1);
+  job.name = name_;
   for (const std::uint32_t server : servers_)
     if (server != kNone) job.servers.push_back(table_->topology().servers()[server]);
   for (const std::uint32_t card : plan.cards) job.cards.push_back(address(card));
@@ -151,7 +183,9 @@ JobFlows FollowedJob::flows(std::size_t index) const {
   job.period = tracker_.period();
   job.steps = steps_;
   job.lossy_steps = lossy_;
-  job.findings = findings_;
+  job.silent = is_silent();
+  job.shapes.assign(shapes_.begin(), shapes_.end());
+  job.findings.assign(findings_.begin(), findings_.end());
   return job;
 }
 

@@ -47,6 +47,14 @@ struct GroupFlows {
   std::vector<TimeNs> ends;  ///< of its steps
 };
 
+/// One step as a page draws it: when each group exchanged.
+struct StepShape {
+  TimeNs begin = 0, end = 0;
+  bool slow = false;
+  /// First start and end of each group's events; zeros where it told none.
+  std::vector<std::pair<TimeNs, TimeNs>> groups;
+};
+
 struct PairFlows {
   Address src, dst;
   std::set<Label> labels;
@@ -64,6 +72,8 @@ struct JobFlows {
   TimeNs period = 0;                             ///< typical step; zero: no step clock
   std::vector<std::pair<TimeNs, TimeNs>> steps;  ///< begin and end of the job's steps
   std::uint64_t lossy_steps = 0;                 ///< not judged, since records were lost
+  std::vector<StepShape> shapes;                 ///< of the latest steps, where they are kept
+  bool silent = false;                           ///< now
   std::vector<FlowFinding> findings;
 };
 
@@ -73,6 +83,12 @@ struct FlowReport {
   bool loss_is_known = false;
   std::size_t streams = 0, cards = 0;
   TimeNs first = 0, last = 0;
+};
+
+/// What an analyser holds, and what it could not.
+struct AnalyserCounts {
+  std::uint64_t records = 0, lost = 0, unplaced = 0, table_bytes = 0;
+  std::uint64_t streams = 0, cards = 0, jobs = 0, silent_jobs = 0, findings = 0;
 };
 
 }  // namespace l4::flows

@@ -5,10 +5,15 @@
 namespace l4::flows {
 
 void Losses::add(const FlowRecord& record) {
+  // Numbers of 32 bits wrap, and exporters restart: what jumps far is no loss.
+  constexpr std::uint64_t kLateMax = 1 << 16, kLostMax = 1 << 24;
   if (!record.has_sequence || record.exporter >= kExportersMax) return;
   known_ = true;
   if (record.exporter >= exporters_.size()) exporters_.resize(record.exporter + 1);
   Exporter& exporter = exporters_[record.exporter];
+  if (exporter.seen &&
+      (record.sequence + kLateMax < exporter.next || record.sequence > exporter.next + kLostMax))
+    exporter.seen = false;
   if (exporter.seen && record.sequence > exporter.next) {
     lost_ += record.sequence - exporter.next;
     exporter.gaps.push_back(

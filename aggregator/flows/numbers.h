@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace l4::flows {
@@ -23,6 +24,14 @@ inline double mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+/// Adds to a list of which at least the latest `most` are kept.
+template <class T>
+void push_bounded(std::vector<T>& list, T value, std::size_t most) {
+  if (list.size() >= 2 * most)
+    list.erase(list.begin(), list.end() - static_cast<std::ptrdiff_t>(most));
+  list.push_back(std::move(value));
 }
 
 /// Median distance from the median, scaled to a standard deviation of normal values.

@@ -26,6 +26,7 @@ class RowStore {
   explicit RowStore(std::size_t most) : most_(std::max<std::size_t>(1, most)) {}
 
   void push(const Row& row) {
+    ++pushed_;
     if (size_ == most_) {
       blocks_[oldest_ / kBlock][oldest_ % kBlock] = row;
       oldest_ = oldest_ + 1 == size_ ? 0 : oldest_ + 1;
@@ -35,6 +36,8 @@ class RowStore {
     blocks_.back().push_back(row);
   }
   std::size_t size() const { return size_; }
+  /// All that ever came.
+  std::uint64_t pushed() const { return pushed_; }
   /// The row that came `index`-th of those that are kept.
   const Row& operator[](std::size_t index) const {
     std::size_t place = oldest_ + index;
@@ -46,6 +49,7 @@ class RowStore {
   static constexpr std::size_t kBlock = 1 << 15;  // a megabyte
 
   std::size_t most_, size_ = 0, oldest_ = 0;
+  std::uint64_t pushed_ = 0;
   std::vector<std::vector<Row>> blocks_;
 };
 

@@ -30,7 +30,7 @@ std::size_t StreamTable::bytes() const {
   // A hash table is filled to three eighths at least when it has grown; neither of them shrinks.
   constexpr std::size_t kPlace = sizeof(FlatTable<std::uint32_t>::Entry) * 8 / 3;
   return streams_.capacity() * sizeof(Stream) + cards_.capacity() * sizeof(Card) +
-         free_.capacity() * sizeof(std::uint32_t) + (streams_.size() + cards_.size()) * kPlace;
+         free_.size() * sizeof(Free) + (streams_.size() + cards_.size()) * kPlace;
 }
 
 bool StreamTable::is_training(const FlowRecord& record) const {
@@ -83,14 +83,13 @@ std::uint32_t StreamTable::find_or_make(const FlowRecord& record) {
     ++unplaced_;
     return kNone;
   }
-  std::uint32_t index = static_cast<std::uint32_t>(streams_.size());
-  if (free_.empty()) {
-    streams_.emplace_back();
-  } else {
-    index = free_.back();
-    free_.pop_back();
-    streams_[index] = Stream();
+  const auto place = take_free();
+  if (!place && streams_.size() >= kStreamsMax) {
+    ++unplaced_;
+    return kNone;
   }
+  const std::uint32_t index = place.value_or(static_cast<std::uint32_t>(streams_.size()));
+  if (!place) streams_.emplace_back();
   Stream& stream = streams_[index];
   stream.src = record.src;
   stream.dst = record.dst;
@@ -117,14 +116,37 @@ void StreamTable::make_room() {
   constexpr std::uint64_t kLittle = 1 << 20;
   if (refused_ > 0 && ++refused_ < kStreamsMax) return;
   refused_ = 1;
+  drop_if([](const Stream& stream) { return stream.job == kNone && stream.bytes < kLittle; });
+  if (by_tuple_.size() < kStreamsMax) refused_ = 0;
+}
+
+void StreamTable::drop_silent(TimeNs before) {
+  drop_if([&](const Stream& stream) { return stream.job == kNone && stream.last_end < before; });
+  if (by_tuple_.size() < kStreamsMax) refused_ = 0;
+}
+
+template <class Drop>
+void StreamTable::drop_if(Drop drop) {
   by_tuple_.keep_if([&](const std::uint32_t& place) {
     Stream& stream = streams_[place - 1];
-    if (stream.job != kNone || stream.bytes >= kLittle) return true;
+    if (!drop(stream)) return true;
+    const Free freed{place - 1, stream.rows == 0 ? 0 : rows_.pushed()};
+    if (stream.rows == 0)
+      free_.push_front(freed);
+    else
+      free_.push_back(freed);
     stream = Stream();
-    free_.push_back(place - 1);
     return false;
   });
-  if (by_tuple_.size() < kStreamsMax) refused_ = 0;
+}
+
+/// A place that no kept row names any more.
+std::optional<std::uint32_t> StreamTable::take_free() {
+  if (free_.empty()) return std::nullopt;
+  const Free first = free_.front();
+  if (first.from != 0 && rows_.pushed() - first.from < rows_.size()) return std::nullopt;
+  free_.pop_front();
+  return first.place;
 }
 
 }  // namespace l4::flows

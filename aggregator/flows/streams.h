@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -57,6 +58,8 @@ class StreamTable {
   const Topology& topology() const { return *topology_; }
   /// The latest rows, in the order in which they came.
   const RowStore& rows() const { return rows_; }
+  /// Drops streams without a job that were last heard before `before`.
+  void drop_silent(TimeNs before);
   /// Memory that streams and cards take at most, without rows.
   std::size_t bytes() const;
   /// Records for which there was no room.
@@ -67,10 +70,17 @@ class StreamTable {
   std::uint32_t find_card(const Address& address, bool make);
   bool is_training(const FlowRecord& record) const;
   void make_room();
+  template <class Drop>
+  void drop_if(Drop drop);
+  std::optional<std::uint32_t> take_free();
 
   const Topology* topology_;
   std::vector<Stream> streams_;
-  std::vector<std::uint32_t> free_;      ///< streams that were dropped
+  struct Free {
+    std::uint32_t place = 0;
+    std::uint64_t from = 0;  ///< of rows that were ever pushed: kept rows may still name the place
+  };
+  std::deque<Free> free_;                ///< places of streams that were dropped
   FlatTable<std::uint32_t> by_tuple_;    ///< index + 1 of the stream
   FlatTable<std::uint32_t> by_address_;  ///< index + 1 of the card
   std::vector<Card> cards_;

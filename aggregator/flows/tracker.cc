@@ -21,8 +21,9 @@ bool tells_steps(const Group& group, bool has_data) {
 
 }  // namespace
 
-JobTracker::JobTracker(JobPlan plan, const StreamTable& table, const Losses& losses)
-    : plan_(std::move(plan)), losses_(&losses) {
+JobTracker::JobTracker(JobPlan plan, const StreamTable& table, const Losses& losses,
+                       std::size_t ends_max)
+    : plan_(std::move(plan)), losses_(&losses), ends_max_(ends_max) {
   for (std::uint32_t i = 0; i < plan_.cards.size(); ++i) place_of_card_[plan_.cards[i]] = i;
   std::unordered_map<std::uint32_t, std::uint32_t> unit_of;
   const auto unit = [&](std::uint32_t stream) -> Unit& {
@@ -166,7 +167,7 @@ void JobTracker::end_group(std::uint32_t index, const Boundary& boundary) {
     is_certain = std::ranges::none_of(state.exporters, [&](std::uint32_t exporter) {
       return losses_->is_lossy(exporter, boundary.end, boundary.end + state.near);
     });
-  if (is_certain && state.ends.size() < kEndsMax) state.ends.push_back(boundary.end);
+  if (is_certain) push_bounded(state.ends, boundary.end, ends_max_);
   if (last_end_ != 0 && boundary.end < last_end_ + period_ / 2) {  // of the step that was closed
     state.step = GroupStep();
     return;

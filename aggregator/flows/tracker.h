@@ -1,8 +1,8 @@
 // One job as its rows come: events, steps of its groups, steps of the job.
 //
 // Place in the flow: rows of a job's streams -> JobTracker -> JobStep, each once, in order. One
-// owner, one thread. Cost: O(1) a row. Bounds: kKept steps with their facts, kEndsMax ends of
-// steps a group, kSendsMax sends of a pipeline stream in the open step.
+// owner, one thread. Cost: O(1) a row. Bounds: kKept steps with their facts, twice
+// `ends_max` ends of steps a group, kSendsMax sends of a pipeline stream in the open step.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace l4::flows {
 
 class JobTracker {
  public:
-  static constexpr std::size_t kEndsMax = 1 << 20, kSendsMax = 128;
+  static constexpr std::size_t kSendsMax = 128;
 
   /// What a stream of the job is; `unit` of Stream is an index of units().
   struct Unit {
@@ -36,7 +36,7 @@ class JobTracker {
   };
 
   /// `table` is read while this is made; `losses` must outlive it.
-  JobTracker(JobPlan plan, const StreamTable& table, const Losses& losses);
+  JobTracker(JobPlan plan, const StreamTable& table, const Losses& losses, std::size_t ends_max);
 
   const JobPlan& plan() const { return plan_; }
   const std::vector<Unit>& units() const { return units_; }
@@ -50,7 +50,7 @@ class JobTracker {
   /// Closes what the rows before `now` complete.
   void finish(TimeNs now);
 
-  /// Ends of the steps of a group that are certain.
+  /// Ends of the steps of a group that are certain, the latest `ends_max` at least.
   const std::vector<TimeNs>& ends(std::size_t group) const { return groups_[group].ends; }
   /// Typical length of a step; zero without a step clock.
   TimeNs period() const { return period_; }
@@ -116,6 +116,7 @@ class JobTracker {
   std::vector<PipeState> pipes_;
   std::vector<std::vector<std::uint32_t>> pipes_into_, pipes_out_;  ///< by place of the card
   std::unordered_map<std::uint32_t, std::uint32_t> place_of_card_;
+  std::size_t ends_max_;
   std::size_t clocks_ = 0;  ///< groups that tell steps
   TimeNs period_ = 0, spread_ = 0;
   TimeNs swept_ = 0, sweep_ = 0;  ///< when all groups were looked at, and how often they are

@@ -237,6 +237,12 @@ Result<std::unique_ptr<Aggregator>> Aggregator::recover(Options options,
       impl->options.server, impl->outside.port, *impl->ledger, std::move(shards), impl->services(),
       impl->options.shards.checkpoint_every, impl->outside.port_notice, impl->options.lines);
   impl->hears = impl->intake.get();
+  if (!impl->options.flows.listen.empty()) {
+    auto collector = collect::FlowCollector::open(
+        impl->options.flows, {[now] { return now().wall; }, impl->outside.say, impl->outside.warn});
+    if (!collector) return std::unexpected(collector.error());
+    impl->collector = std::move(*collector);
+  }
   return std::unique_ptr<Aggregator>(new Aggregator(std::move(impl)));
 }
 
@@ -256,6 +262,9 @@ void Aggregator::start() {
       shard.save_all();
     }));
   impl.threads.push_back(start_thread("l4-intake", [&impl] { impl.intake->run(); }));
+  if (impl.collector)
+    impl.flows = start_thread("l4-flows",
+                              [&impl](const std::stop_token& stop) { impl.collector->run(stop); });
   impl.watcher =
       start_thread("l4-watch", [&impl](const std::stop_token& stop) { impl.watch(stop); });
 }
@@ -265,6 +274,7 @@ void Aggregator::stop() {
   impl.faults->stop();
   impl.past->stop();
   if (std::exchange(impl.stopped, true) || impl.threads.empty()) return;
+  impl.flows = {};
   impl.watcher = {};  // a thread that stops must not be called stalled
   impl.intake->stop();
   impl.threads.back().join();
@@ -278,6 +288,7 @@ void Aggregator::step_all(bool patient) {
   if (patient) impl_->ledger->be_patient();
   impl_->intake->step(Millis{0});
   for (const auto& shard : impl_->shards) shard->step(Millis{0});
+  if (impl_->collector) impl_->collector->step(Millis{0});
   impl_->keep_watch();
   if (patient) impl_->store->drain();
 }

@@ -1,10 +1,10 @@
 // The live aggregator: makes, connects and stops the store, the shards, the receive thread and the
 // alerts. Flow: recover() locks the state folder and restores the saved state (checkpoints, then
 // the journal behind them). start() starts the threads: one receives, each shard has one, one
-// watches the health; the store and the sinks of alerts have their own. stop() accepts nothing
-// more, applies what was accepted, and saves every job and the offsets; a killed aggregator
-// restores the same state from the journal. Any thread may call `handle`, `metrics`, `health`;
-// start and stop belong to one.
+// watches the health, one receives flow records if that is set; the store and the sinks of alerts
+// have their own. stop() accepts nothing more, applies what was accepted, and saves every job and
+// the offsets; a killed aggregator restores the same state from the journal. Any thread may call
+// `handle`, `metrics`, `health`; start and stop belong to one.
 #pragma once
 
 #include <array>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "aggregator/alert/alerter.h"
+#include "aggregator/collect/collect.h"
 #include "aggregator/confirm/fault_book.h"
 #include "aggregator/confirm/outcome.h"
 #include "aggregator/fetch/lines.h"
@@ -32,6 +33,10 @@
 #include "common/base/error.h"
 #include "common/wire/port.h"
 
+namespace l4::collect {
+class FlowCollector;
+}
+
 namespace l4::live {
 
 struct Options {
@@ -43,6 +48,7 @@ struct Options {
   EventOptions events;
   pool::PoolOptions pool;
   past::PastOptions past;
+  collect::CollectOptions flows;
   store::Path confirmed_faults;  ///< their folder; empty: `faults` in the store's folder
   Millis stalls_after{60'000};   ///< a thread without a step for so long has stalled
 };
@@ -89,6 +95,8 @@ class Aggregator {
   /// The report of a job as of a time of the past; see PastDesk. `then` is called on the desk's
   /// thread or on the job's. `left`: the client has left.
   bool past(const std::string& job, TimeMs at, const std::stop_token& left, past::PastThen then);
+  /// `then` is called on the thread of the flows; with null, at once, if none are received.
+  bool flows(std::function<void(const collect::FlowCollector*)> then);
   bool counts(std::function<void(const Counts&)> then);
   bool status(std::function<void(const Status&)> then);
   Result<std::vector<store::Incident>> incidents(const store::IncidentQuery& query);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "aggregator/collect/collector.h"
 #include "aggregator/intake/intake.h"
 #include "aggregator/live/aggregator.h"
 #include "aggregator/past/past_desk.h"
@@ -60,8 +61,9 @@ struct Aggregator::Impl {
   fetch::LinesCounts lines L4_GUARDED_BY(lines_mutex);
   HealthWatch health_watch;  // used by the watching thread, or by step_all
   Millis watched{0};
+  std::unique_ptr<collect::FlowCollector> collector;  ///< null: no flow records are received
   std::vector<std::jthread> threads;
-  std::jthread watcher;
+  std::jthread watcher, flows;
   bool stopped = false;
   TimeMs started{};
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "aggregator/alert/alerter.h"
+#include "aggregator/collect/collect.h"
 #include "aggregator/fetch/lines.h"
 #include "aggregator/intake/store_ledger.h"
 #include "aggregator/live/event_board.h"
@@ -40,6 +41,7 @@ struct Counts {
   fetch::LinesCounts lines;
   EventCounts events;
   pool::PoolStats pool;
+  collect::CollectCounts flows;
   std::uint64_t files = 0, under_way = 0, not_taken = 0;
   std::uint64_t faults = 0, faults_confirmed = 0;  ///< known ones
   std::uint64_t agents_max = 0, journal_bytes_max = 0, checkpoint_bytes_max = 0;

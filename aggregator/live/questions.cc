@@ -94,6 +94,14 @@ bool Aggregator::past(const std::string& job, TimeMs at, const std::stop_token& 
       });
 }
 
+bool Aggregator::flows(std::function<void(const collect::FlowCollector*)> then) {
+  if (impl_->collector)
+    return impl_->collector->call(
+        [then = std::move(then)](const collect::FlowCollector& collector) { then(&collector); });
+  then(nullptr);
+  return true;
+}
+
 bool Aggregator::counts(std::function<void(const Counts&)> then) {
   auto gather = std::make_shared<Gather<Counts>>(
       impl_->shards.size() + 1, [then = std::move(then)](std::vector<Counts> parts) {
@@ -127,6 +135,7 @@ bool Aggregator::counts(std::function<void(const Counts&)> then) {
       counts.lines = impl->lines;
     }
     counts.ledger = intake.ledger().counts();
+    if (impl->collector) counts.flows = impl->collector->counts();
     counts.events = impl->board.counts();
     counts.agents_max = impl->options.server.agents_max;
     counts.journal_bytes_max = impl->options.store.journal.bytes_max;

@@ -1,16 +1,24 @@
 #!/usr/bin/env python3
-"""`l4 flows` on traces of ../shared/bench/flowgen.py: forms of input and output, what is found.
+"""Flow records of ../shared/bench/flowgen.py: by `l4 flows` from files, by the aggregator over UDP.
 
 usage: flows.py L4
 
 Skipped where the generator is missing.
 """
 import json
+import os
 import pathlib
+import re
+import signal
+import socket
+import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
+import aggregator as programs
+from live import free_port, wait_for
 from support import L4, ROOT, SHARED, SKIPPED, Expectations
 
 FLOWGEN = SHARED / "bench" / "flowgen.py"
@@ -126,6 +134,99 @@ def check_bad_input(l4, expect, folder):
     expect.equal(l4.run("flows", capture).status, 3, "exit status for a broken file of nfcapd")
 
 
+def messages_of(path):
+    """The messages of an IPFIX file."""
+    data, at = path.read_bytes(), 0
+    while at < len(data):
+        length = int.from_bytes(data[at + 2:at + 4], "big")
+        yield data[at:at + length]
+        at += length
+
+
+def send(port, messages, seconds, source="127.0.0.1"):
+    """Sends them at an even pace."""
+    messages = list(messages)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+        out.bind((source, 0))
+        began = time.monotonic()
+        for i, message in enumerate(messages):
+            out.sendto(message, ("127.0.0.1", port))
+            ahead = seconds * i / len(messages) - (time.monotonic() - began)
+            if ahead > 0.01:
+                time.sleep(ahead)
+
+
+def figure(aggregator, name):
+    text = aggregator.get("/metrics")[1].decode()
+    found = re.search(rf"^l4_aggregator_{name} ([0-9.e+]+)$", text, re.M)
+    return float(found.group(1)) if found else None
+
+
+def check_hostile(expect, aggregator, port):
+    """Whatever is sent is counted, and nothing else happens."""
+    noise = [b"", b"\0", b"\x00\x0a", b"\x00\x09" + b"\xff" * 30, os.urandom(500),
+             b"\x00\x0a\xff\xff" + b"\0" * 12, b"\x00\x0a\x00\x20" + b"\xff" * 28,
+             b"\xff" * 9000]
+    send(port, noise * 20, 0)
+    send(port, noise, 0, "127.0.0.9")
+    expect.that(wait_for(lambda: figure(aggregator, "flow_strangers_total") == len(noise), 10),
+                "senders that are not listed are counted",
+                figure(aggregator, "flow_strangers_total"))
+    expect.that(figure(aggregator, "flow_unreadable_total") >= 20 * (len(noise) - 1),
+                "datagrams that cannot be read are counted",
+                figure(aggregator, "flow_unreadable_total"))
+    expect.equal(aggregator.get("/healthz")[0], 200, "health after noise")
+
+
+def check_live_job(expect, found, truth):
+    job = truth["jobs"][0]
+    expect.equal(sorted(found["servers"]), sorted(job["servers"]), "servers by UDP")
+    expect.equal({(p["src"], p["dst"]): set(p["labels"]) for p in found["pairs"]}, labels(truth),
+                 "labels of pairs by UDP")
+    period = statistics.median(b - a for a, b in job["steps"]) / 1e9
+    expect.that(abs((found["period_s"] or 0) - period) < 0.01 * period, "length of a step by UDP",
+                (found["period_s"], period))
+    whole = [s for s in found["steps"] if all(s["lanes"])]
+    expect.that(len(whole) > 10 and all(len(s["lanes"]) == len(found["groups"]) and
+                                        all(a <= b <= s["end_us"] + 500_000 for a, b in s["lanes"])
+                                        for s in whole), "a lane of each group in each step",
+                found["steps"][-2:])
+
+
+def check_live(l4, expect, folder):
+    """The aggregator receives the same over UDP, among noise and with a loss."""
+    truth = make(folder, "--seed", "5", "--fault", "hang", "--silence", "60", "--ipfix")
+    binary = pathlib.Path(l4.binary).resolve().parent / "l4-aggregator"
+    l4.run("keys", "init", "--dir", folder / "keys")
+    aggregator, port = programs.Aggregator(binary, folder), free_port()
+    with open(aggregator.config, "a", encoding="utf-8") as config:
+        config.write(f'[flows]\nlisten = "127.0.0.1:{port}"\nexporters = ["127.0.0.1"]\n'
+                     'topology = "topology.json"\nlearn_s = 1\n')
+    try:
+        if not expect.that(aggregator.start(), "the aggregator starts", aggregator.log_text()):
+            return
+        expect.equal(aggregator.json("/api/v1/flows"), {"on": True, "flows": [], "next": None},
+                     "flows before any record")
+        check_hostile(expect, aggregator, port)
+        messages = list(messages_of(folder / "flows.ipfix"))
+        lost = len(messages) * 3 // 4
+        send(port, messages[:lost] + messages[lost + 1:], 6)
+        expect.that(wait_for(lambda: any(
+            j["silent"] for j in aggregator.json("/api/v1/flows").get("flows", [])), 40),
+            "a job that flows alone know, and that fell silent", aggregator.json("/api/v1/flows"))
+        jobs = aggregator.json("/api/v1/flows").get("flows", [])
+        if expect.equal([j["id"] for j in jobs], ["flows-1"], "names of jobs"):
+            found = aggregator.json("/api/v1/jobs/flows-1/flows?count=1000")["flows"][0]
+            check_live_job(expect, found, truth)
+            last = found["findings"][-1] if found["findings"] else {}
+            expect.that(last.get("kind") in ("hang", "crash", "stopped"), "silence is found", last)
+        expect.equal(figure(aggregator, "flow_datagrams_dropped_total"), 0, "dropped datagrams")
+        expect.that((figure(aggregator, "flow_records_lost_total") or 0) > 0, "the loss is known")
+        expect.equal(aggregator.get("/api/v1/jobs/nothing/flows")[0], 404, "a job nobody knows")
+    finally:
+        aggregator.end(signal.SIGTERM)
+
+
 def main():
     if not FLOWGEN.exists():
         print("skipped: no ../shared/bench/flowgen.py")
@@ -136,6 +237,7 @@ def main():
         check_whole(l4, expect, root / "whole")
         check_fault(l4, expect, root / "fault")
         check_bad_input(l4, expect, root / "bad")
+        check_live(l4, expect, root / "live")
     return expect.end()
 
 

@@ -245,4 +245,44 @@ TEST_CASE("forged sources find no room") {
   CHECK(report.jobs.empty());
 }
 
+TEST_CASE("a job that is learned too early is learned anew, under its name") {
+  const Topology topology = made::topology(4, 2);
+  std::vector<TimeNs> ends;
+  const auto records = made::records({}, &ends);
+  Analyser analyser(topology, {{}, 1'000'000});
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    analyser.add(records[i]);
+    if (i % 100 == 99) analyser.learn_further();
+  }
+  analyser.learn_further();
+  REQUIRE(analyser.counts().jobs == 1);
+  const JobFlows job = analyser.jobs().front()->flows();
+  CHECK(job.name == "flows-1");
+  CHECK(std::abs(static_cast<double>(job.period) / static_cast<double>(ends[9] - ends[8]) - 1) <
+        0.05);
+}
+
+TEST_CASE("a job that goes silent says so once, keeps bounded steps, and is dropped at last") {
+  const Topology topology = made::topology(4, 2);
+  AnalyserSettings settings{{}, 1'000'000};
+  settings.kept = {8, 4};
+  Analyser analyser(topology, settings);
+  made::Ring ring;
+  ring.sends = [](unsigned step, unsigned server) { return step < 39 || server != 1; };
+  for (const FlowRecord& record : made::records(ring)) analyser.add(record);
+  analyser.learn_further();
+  const TimeNs end = analyser.now();
+  analyser.watch(end + kSecond, 600 * kSecond);
+  CHECK(analyser.counts().silent_jobs == 0);
+  for (TimeNs later = 60; later < 64; ++later) analyser.watch(end + later * kSecond, 600 * kSecond);
+  REQUIRE(analyser.counts().silent_jobs == 1);
+  const JobFlows job = analyser.jobs().front()->flows();
+  CHECK(job.silent);
+  CHECK(job.findings.size() == 1);
+  CHECK(job.steps.size() <= 16);
+  CHECK(job.shapes.size() == 4);
+  analyser.watch(end + 1'000 * kSecond, 600 * kSecond);
+  CHECK(analyser.counts().jobs == 0);
+}
+
 }  // namespace l4::flows

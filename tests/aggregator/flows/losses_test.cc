@@ -40,4 +40,16 @@ TEST_CASE("a record that comes late is no loss") {
   CHECK(losses.lost() == 1);
 }
 
+TEST_CASE("an exporter that begins anew has lost nothing") {
+  Losses losses;
+  FlowRecord record;
+  record.exporter = 0;
+  record.has_sequence = true;
+  for (const std::uint64_t sequence : {0xffff'fffeULL, 0xffff'ffffULL, 0ULL, 1ULL, 3ULL}) {
+    record.sequence = sequence;
+    losses.add(record);
+  }
+  CHECK(losses.lost() == 1);
+}
+
 }  // namespace l4::flows

@@ -1,0 +1,160 @@
+#include "aggregator/collect/collector.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "aggregator/flows/decode/topology_file.h"
+
+namespace l4::collect {
+namespace {
+
+constexpr Millis kLookEvery{1'000}, kWaitMost{200};
+
+flows::TimeNs nanoseconds(Millis span) {
+  return flows::TimeNs{span.count()} * flows::kMillisecond;
+}
+
+flows::AnalyserSettings analyser_settings(const CollectOptions& options) {
+  flows::AnalyserSettings settings{options.exporter, options.rows_max, {}};
+  settings.kept.steps = settings.kept.shapes = FlowCollector::kShapes;
+  return settings;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FlowCollector>> FlowCollector::open(const CollectOptions& options,
+                                                           Hooks hooks) {
+  flows::Topology topology;
+  if (!options.topology.empty()) {
+    auto read = flows::decode::read_topology(options.topology);
+    if (!read) return std::unexpected(read.error());
+    topology = std::move(*read);
+  }
+  auto datagrams = Datagrams::open(options.listen, options.buffer_bytes);
+  if (!datagrams) return std::unexpected(datagrams.error());
+  if ((*datagrams)->buffer_bytes() < options.buffer_bytes)
+    hooks.warn(fmt::format(
+        "flow records: the kernel holds {} KiB for the socket, not {}; raise net.core.rmem_max",
+        (*datagrams)->buffer_bytes() >> 10, options.buffer_bytes >> 10));
+  return std::unique_ptr<FlowCollector>(
+      new FlowCollector(options, std::move(hooks), std::move(topology), std::move(*datagrams)));
+}
+
+FlowCollector::FlowCollector(const CollectOptions& options, Hooks hooks, flows::Topology topology,
+                             std::unique_ptr<Datagrams> datagrams)
+    : options_(options),
+      hooks_(std::move(hooks)),
+      topology_(std::move(topology)),
+      datagrams_(std::move(datagrams)),
+      decoder_(exporters_),
+      analyser_(topology_, analyser_settings(options_)),
+      sink_([this](const flows::FlowRecord& record) { add(record); }),
+      calls_(kCallsMax) {
+  for (const std::string& exporter : options_.exporters)
+    if (const auto address = flows::parse_address(exporter)) allowed_.insert(*address);
+  own_.on = true;
+  own_.buffer_bytes = datagrams_->buffer_bytes();
+  looked_ = learned_ = heard_ = hooks_.now();
+  publish();
+}
+
+void FlowCollector::take(const flows::Address& from, std::string_view bytes) {
+  ++own_.datagrams;
+  own_.bytes += bytes.size();
+  if (!allowed_.empty() && !allowed_.contains(from)) {
+    ++own_.strangers;
+    return;
+  }
+  if (last_name_.empty() || from != last_from_) {
+    last_from_ = from;
+    last_name_ = flows::to_text(from);
+  }
+  heard_ = wall_;
+  decoder_.message(bytes, last_name_, last_name_, sink_);
+}
+
+void FlowCollector::add(const flows::FlowRecord& record) {
+  // A clock that is ahead would make all jobs look silent.
+  if (record.end > latest_allowed_) {
+    ++own_.ahead;
+    return;
+  }
+  analyser_.add(record);
+}
+
+void FlowCollector::step(Millis most) {
+  constexpr Millis kAhead{60'000};
+  wall_ = hooks_.now();
+  latest_allowed_ = nanoseconds((wall_ + kAhead).time_since_epoch());
+  auto busy_from = std::chrono::steady_clock::now();
+  bool is_first = true;
+  datagrams_->take(most, [&](const flows::Address& from, std::string_view bytes) {
+    if (is_first) busy_from = std::chrono::steady_clock::now();
+    is_first = false;
+    take(from, bytes);
+  });
+  if (is_first) busy_from = std::chrono::steady_clock::now();
+  wall_ = hooks_.now();
+  if (wall_ - looked_ >= kLookEvery) look_after();
+  while (auto call = calls_.try_pop()) (*call)(*this);
+  busy_ += std::chrono::steady_clock::now() - busy_from;
+  publish();
+}
+
+/// Learns where it is due, and judges who is silent.
+void FlowCollector::look_after() {
+  looked_ = wall_;
+  analyser_.announce(decoder_.announced());
+  const flows::TimeNs now = analyser_.now() + nanoseconds(wall_ - heard_);
+  if (analyser_.now() != 0) analyser_.watch(now, nanoseconds(options_.forget_after));
+  const auto& told = decoder_.counts().told;
+  for (; told_ < told.size(); ++told_) hooks_.warn("flow records: " + told[told_].text());
+  const bool is_due = analyser_.now() - learned_to_ >= nanoseconds(options_.learn_every) ||
+                      wall_ - learned_ >= options_.learn_every;
+  if (!is_due || analyser_.now() == 0) return;
+  learned_ = wall_;
+  learned_to_ = analyser_.now();
+  const std::uint64_t before = analyser_.counts().jobs;
+  analyser_.learn_further();
+  if (const std::uint64_t jobs = analyser_.counts().jobs; jobs != before)
+    hooks_.say(fmt::format("flow records: {} jobs, before {}", jobs, before));
+}
+
+void FlowCollector::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) step(kWaitMost);
+  calls_.close();
+  while (auto call = calls_.try_pop()) (*call)(*this);
+}
+
+bool FlowCollector::call(Call call) {
+  if (!calls_.try_push(std::move(call))) return false;
+  wake();
+  return true;
+}
+
+std::vector<flows::JobFlows> FlowCollector::jobs() const {
+  std::vector<flows::JobFlows> all;
+  for (const auto& job : analyser_.jobs())
+    if (job != nullptr) all.push_back(job->flows());
+  return all;
+}
+
+void FlowCollector::publish() {
+  CollectCounts counts = own_;
+  counts.busy = std::chrono::duration_cast<Millis>(busy_);
+  counts.dropped = datagrams_->dropped();
+  counts.bad = decoder_.counts().bad + datagrams_->cut();
+  counts.unknown = decoder_.counts().unknown;
+  counts.exporters = exporters_.names().size();
+  counts.flows = analyser_.counts();
+  const MutexLock lock(mutex_);
+  published_ = counts;
+}
+
+CollectCounts FlowCollector::counts() const {
+  const MutexLock lock(mutex_);
+  return published_;
+}
+
+}  // namespace l4::collect
