@@ -218,6 +218,13 @@ std::optional<std::int64_t> parse_integer(std::string_view& text) {
   return value;
 }
 
+/// What stands behind an integer makes it the whole part of 12.5; 12.0 is an integer.
+bool has_fraction(std::string_view rest) {
+  if (!rest.starts_with('.')) return false;
+  const std::size_t other = rest.find_first_not_of('0', 1);
+  return other != std::string_view::npos && is_digit(rest[other]);
+}
+
 // Each apply_* adds what the pack knows to the role; those with a result return whether the pack
 // knew something.
 
@@ -366,7 +373,7 @@ std::optional<Progress> read_progress(std::string_view message, std::string_view
                                       const Outline& outline, ReadHint& hint) {
   const auto parse = [](std::string_view rest) -> std::optional<Progress> {
     const auto number = parse_integer(rest);
-    if (!number) return std::nullopt;
+    if (!number || has_fraction(rest)) return std::nullopt;
     Progress progress{*number, std::nullopt};
     rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
     if (rest.empty() || rest.front() != '/') return progress;

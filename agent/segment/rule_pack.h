@@ -133,7 +133,8 @@ std::optional<std::size_t> find_near(std::string_view message, std::string_view 
 /// The integer behind the first `after` that is followed by an integer; blanks, `:`, `=`, `[`, `(`
 /// and dots between them are skipped.
 std::optional<std::int64_t> read_number(std::string_view message, std::string_view after);
-/// Like read_number, and also reads the total behind a slash if there is one.
+/// Like read_number, and also reads the total behind a slash if there is one. A number with a
+/// fraction (12.5) counts nothing.
 std::optional<Progress> read_progress(std::string_view message, std::string_view after);
 std::optional<Progress> read_progress(std::string_view message, std::string_view after,
                                       const Outline& outline, ReadHint& hint);

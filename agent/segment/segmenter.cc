@@ -13,7 +13,8 @@ namespace l4::segment {
 std::optional<IterationMark> Segmenter::pack_mark(const decode::Record& record,
                                                   const IterationMarker& marker, ReadHint& hint) {
   const auto progress = read_progress(record.text, marker.number_after, record.outline, hint);
-  if (!progress) return std::nullopt;
+  if (!progress && read_number(record.text, marker.number_after)) forget_numbers();
+  if (!progress || fractions_) return std::nullopt;
   constexpr int kPatienceMax = 100'000;
   if (!has_pack_marker_ && learned_ != 0) patience_ = std::min(4 * patience_, kPatienceMax);
   has_pack_marker_ = true;
@@ -41,6 +42,14 @@ IterationMark Segmenter::numbered(const Progress& progress, const IterationMarke
   mark.before = epochs_.before();
   mark.numbering = numbering_;
   return mark;
+}
+
+/// Numbers with fractions are means or shares: they count no iterations, their lines are signs of
+/// progress.
+void Segmenter::forget_numbers() {
+  if (std::exchange(fractions_, true)) return;
+  if (has_number_) number_anew();
+  has_number_ = numbered_before_ = false;
 }
 
 bool Segmenter::continues(std::int64_t number) const {
@@ -106,7 +115,10 @@ std::optional<IterationMark> Segmenter::mark_of(const decode::Record& record, Lo
     if (const auto epoch = find_epoch(record.text))
       epochs_.enter(epoch->number, by_pack, epoch->total);
   if (traits.role.banner != nullptr || is_startup(traits.role.stage)) epochs_.start();
-  if (by_pack) return pack_mark(record, *rule, traits.number_hint);
+  if (by_pack) {
+    auto mark = pack_mark(record, *rule, traits.number_hint);
+    return mark || !fractions_ ? mark : counted_mark(traits);
+  }
   const bool ordinary = !record.folded && traits.level < Level::warning &&
                         traits.role.stage == Stage::unknown &&
                         traits.role.stage_end == Stage::unknown;
@@ -114,12 +126,15 @@ std::optional<IterationMark> Segmenter::mark_of(const decode::Record& record, Lo
   if (bar || (!has_pack_marker_ && ordinary))
     if (const auto mark = learned_mark(record, id, traits.promising)) return mark;
   if (bar && learner_.redrawn()) return std::nullopt;
-  if (!has_number_ && traits.role.progress) {
-    IterationMark mark{++ticks_, true};
-    mark.numbering = numbering_;
-    return mark;
-  }
-  return std::nullopt;
+  return counted_mark(traits);
+}
+
+/// A sign of progress of a source that prints no number.
+std::optional<IterationMark> Segmenter::counted_mark(const TemplateTraits& traits) {
+  if (has_number_ || !traits.role.progress) return std::nullopt;
+  IterationMark mark{++ticks_, true};
+  mark.numbering = numbering_;
+  return mark;
 }
 
 std::optional<wire::Marker> Segmenter::marker_taken() const {

@@ -115,6 +115,8 @@ class Segmenter {
                                          const IterationMarker& marker, ReadHint& hint);
   std::optional<IterationMark> learned_mark(const decode::Record& record, LocalTemplateId id,
                                             bool promising);
+  std::optional<IterationMark> counted_mark(const TemplateTraits& traits);
+  void forget_numbers();
   IterationMark numbered(const Progress& progress, const IterationMarker* rule, MarkerKind kind);
   void note_announced(std::string_view text);
   bool continues(std::int64_t number) const;
@@ -160,6 +162,7 @@ class Segmenter {
   const IterationMarker* marker_rule_ = nullptr;  ///< the leading template's; null: learned
   bool has_pack_marker_ = false;                  ///< a rule pack knows the marker of this source
   bool has_number_ = false;                       ///< the source prints iteration numbers
+  bool fractions_ = false;                        ///< numbers of its pack's lines have fractions
   std::uint32_t learned_ = 0;  ///< IterationLearner::changes() at the last number; 0: a pack's
   int strays_ = 0;             ///< learned marks since the rule pack's last one
   int patience_ = 6;           ///< so many of them show that the pack's line comes no more

@@ -210,9 +210,33 @@ bool ends_with_lost_peer(const Findings& findings) {
   });
 }
 
+/// Each line of the failure was passed by an iteration that its own node, by the same clock,
+/// completed later, and the job is on its pace while somebody looks.
+bool was_passed(const Findings& findings) {
+  constexpr Millis kApart{1000};
+  constexpr double kOnPace = 1.5;  // of the time that an iteration takes
+  const job::JobClock& clock = findings.clock;
+  const auto stalled = static_cast<double>(findings.silence.stalled_for.count());
+  if (!clock.paced || clock.ticks.empty() || findings.silence.overdue) return false;
+  const double pace = std::max(clock.gap_median_ms, clock.ticks.back().duration_ms);
+  if (stalled > kOnPace * pace) return false;
+  std::vector<std::optional<TimeMs>> progress(findings.view.nodes.size());
+  for (const job::StreamView& stream : findings.view.streams)
+    keep_latest(progress[stream.node], stream.state->last_completed_time);
+  return std::ranges::all_of(findings.failures.events, [&](const FailureEvent& failure) {
+    const job::EventView& event = findings.view.events[failure.event];
+    return std::ranges::all_of(failure.occurrences, [&](const std::uint32_t i) {
+      const job::Occurrence& at = event.at[i];
+      const auto& own = progress[findings.view.streams[at.stream].node];
+      return own && at.time && *at.time + kApart < *own;
+    });
+  });
+}
+
 /// Some line says that a process ended or cannot go on, and no progress followed.
-bool has_failed(const Findings& findings) {
+bool has_failed(const Findings& findings, bool silence_known) {
   if (findings.failures.events.empty() || findings.failures.open) return false;
+  if (silence_known && findings.live == nullptr && was_passed(findings)) return false;
   if (findings.failures.fatal || findings.endings.badly || ends_with_stop(findings)) return true;
   if (findings.failures.compared) return true;  // they count for a job that stopped
   const bool failure =
@@ -321,7 +345,7 @@ void add_failures(const VerdictInput& input, FactSet& set) {
   const Findings& findings = input.findings;
   const Opening opening = opening_of(findings);
   set.add(Fact::failed, findings.processes.first_left || input.lost_known ||
-                            (has_failed(findings) && is_sure(findings)));
+                            (has_failed(findings, input.silence_known) && is_sure(findings)));
   const bool stopped = was_stopped(findings);
   set.add(Fact::stopped, stopped);
   set.add(Fact::waited, ended_in_wait(findings));

@@ -299,8 +299,8 @@ void Stream::note_anchor(const wire::Segment& segment, SequencePool& sequences) 
 }
 
 void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequences) {
-  if (segment.counted && !counted && !iterations.empty()) return;
   const bool renumbered = segment.numbering != numbering;
+  if (segment.counted && !counted && !renumbered && !iterations.empty()) return;
   if (renumbered || (!segment.counted && counted)) forget_iterations(sequences);
   counted = segment.counted;
   numbering = segment.numbering;

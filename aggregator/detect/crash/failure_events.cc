@@ -288,8 +288,15 @@ struct Setting {
     return tells && !hint.mild && !at.stats.first_time_exact && line > gap.before &&
            line < gap.after && line + kNearLines > gap.after;
   }
-  /// A line without a stamp is later than the stamp before it by an unknown time. If most streams
-  /// first print an event after the end of progress and none surely before, it is new in all.
+  /// A line without a stamp is later than the stamp before it by an unknown time; but its speaker
+  /// completed an iteration behind it, or did not.
+  bool may_be_new(const job::Occurrence& at) const {
+    const job::Stream& stream = *view.streams[at.stream].state;
+    return !at.stats.first_time_exact &&
+           !(stream.last_completed && at.stats.first_line <= stream.last_completed_line);
+  }
+  /// If most streams first print an event after the end of progress and none surely before, it is
+  /// new in all.
   bool is_new_in_all(const EventHint& hint, std::size_t now, std::size_t unsure,
                      std::size_t all) const {
     const bool weighs = hint.severity >= Severity::failure || !known.wording;
@@ -309,7 +316,7 @@ std::optional<FailureEvent> judge(const Setting& setting, std::uint32_t index) {
     if (setting.is_usual(event, hint, at)) continue;
     if (setting.is_new(hint, at))
       found.occurrences.push_back(i);
-    else if (!at.stats.first_time_exact)
+    else if (setting.may_be_new(at))
       ++unsure;
   }
   if (found.occurrences.empty()) return std::nullopt;
@@ -333,6 +340,19 @@ bool was_survived(const job::JobView& view, const FailureEvent& event, const Eve
   const bool seen_before = event.occurrences.size() < view.events[event.event].at.size();
   return seen_before &&
          !(hint.known_fault && !hint.consequence && hint.severity == Severity::fatal);
+}
+
+/// The last line of a file that was copied while it grew may be the beginning of one that the job
+/// survived.
+bool is_cut_short(const job::JobView& view, const FailureEvent& event,
+                  const std::vector<std::string_view>& survived) {
+  constexpr std::size_t kLengthMin = 16;
+  const job::EventView& cut = view.events[event.event];
+  if (cut.count > 1 || cut.text.size() < kLengthMin) return false;
+  const job::Occurrence& at = cut.at.front();
+  if (at.stats.last_line < view.streams[at.stream].state->last_line) return false;
+  return std::ranges::any_of(survived,
+                             [&](std::string_view whole) { return whole.starts_with(cut.text); });
 }
 
 /// A known warning that a few streams print far more often than the others and than any healthy
@@ -418,15 +438,19 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
   const Setting setting{view, clock, hints, known};
   Caught caught(view, hints);
   std::vector<FailureEvent> judged;
+  std::vector<std::string_view> survived;  // texts
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
-    if (!may_indicate(view.events[i], hints[i])) continue;
-    auto event = judge(setting, i);
-    if (!event) continue;
-    caught.add(i, count_of(view, *event));
-    if (!was_survived(view, *event, hints[i])) judged.push_back(std::move(*event));
+    std::optional<FailureEvent> event;
+    if (may_indicate(view.events[i], hints[i])) event = judge(setting, i);
+    if (event) caught.add(i, count_of(view, *event));
+    if (!event || was_survived(view, *event, hints[i]))
+      survived.push_back(view.events[i].text);
+    else
+      judged.push_back(std::move(*event));
   }
   std::erase_if(judged, [&](const FailureEvent& event) {
-    return clock.has_iterations() && caught.changed_nothing(event.event);
+    return (clock.has_iterations() && caught.changed_nothing(event.event)) ||
+           is_cut_short(view, event, survived);
   });
   for (FailureEvent& event : judged)
     (event.severity >= Severity::failure ? found.events : quiet).push_back(std::move(event));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numbers>
 #include <utility>
@@ -72,12 +73,14 @@ Split best_split(const Values& logs, const Options& options) {
   return best;
 }
 
+using Ticks = std::vector<const job::ClockTick*>;
+
 /// Ticks with a known time. A large jump of the numbers begins another run: the newest with
 /// `enough` ticks is looked at. Only the newest ticks are used, since the search is quadratic.
-std::vector<const job::ClockTick*> timed_ticks(const job::JobClock& clock, std::size_t enough) {
+Ticks timed_ticks(const job::JobClock& clock, std::size_t enough) {
   constexpr std::size_t kTicksMax = 400;
   constexpr std::int64_t kJump = 256;  // strides
-  std::vector<const job::ClockTick*> ticks, run;
+  Ticks ticks, run;
   const auto end_run = [&] {
     if (run.size() >= enough) ticks = std::move(run);
     run.clear();
@@ -96,10 +99,81 @@ std::vector<const job::ClockTick*> timed_ticks(const job::JobClock& clock, std::
   return ticks;
 }
 
+/// Signs of progress that are counted are of several kinds, each with a pace of its own (steps,
+/// parts of an evaluation, blocks): only those of the kind that takes most of the time compare.
+/// The stream with the most signs tells the kinds, by the line that ends each.
+void keep_main_kind(const job::JobView& view, std::size_t enough, Ticks& ticks) {
+  const job::StreamView* leading = nullptr;
+  for (const job::StreamView& stream : view.streams)
+    if (stream.state->counted &&
+        (leading == nullptr || stream.state->iterations.size() > leading->state->iterations.size()))
+      leading = &stream;
+  if (leading == nullptr) return;
+  std::map<Iteration, std::uint32_t> kinds;
+  for (const auto& [iteration, record] : leading->state->iterations) {
+    const job::Sequence& printed = leading->agent->sequences.at(record.sequence);
+    if (!printed.empty()) kinds.emplace(iteration, printed.back());
+  }
+  struct Share {
+    std::size_t count = 0;
+    double ms = 0;
+  };
+  std::map<std::uint32_t, Share> shares;
+  for (const job::ClockTick* tick : ticks)
+    if (const auto kind = kinds.find(tick->iteration); kind != kinds.end()) {
+      ++shares[kind->second].count;
+      shares[kind->second].ms += tick->duration_ms;
+    }
+  std::erase_if(shares, [&](const auto& share) { return share.second.count < enough; });
+  if (shares.empty()) return;
+  const auto main =
+      std::ranges::max_element(shares, {}, [](const auto& share) { return share.second.ms; });
+  std::erase_if(ticks, [&](const job::ClockTick* tick) {
+    const auto kind = kinds.find(tick->iteration);
+    return kind == kinds.end() || kind->second != main->first;
+  });
+}
+
+struct Times {
+  TimeMs begin, end;
+};
+
+/// Evaluations and checkpoints that the streams with iterations told of.
+std::vector<Times> pauses_of(const job::JobView& view) {
+  std::vector<Times> pauses;
+  for (const job::StreamView& stream : view.streams) {
+    if (!stream.state->last_completed) continue;
+    for (const job::StageChange& change : stream.state->stages)
+      if (change.time &&
+          (change.stage == Stage::evaluation || change.stage == Stage::checkpoint_save))
+        pauses.push_back({*change.time, change.end.value_or(*change.time)});
+  }
+  std::ranges::sort(pauses, {}, &Times::begin);
+  return pauses;
+}
+
+/// Leaves out iterations in which the job evaluated or saved, if others are enough. Stages that are
+/// longer than the iteration are several of them, folded into one.
+void leave_out_pauses(const job::JobView& view, const job::JobClock& clock, std::size_t enough,
+                      Ticks& ticks) {
+  const std::vector<Times> pauses = pauses_of(view);
+  if (pauses.empty()) return;
+  const auto has_pause = [&](const job::ClockTick* tick) {
+    if (tick == clock.ticks.data() || !tick->last_done || !(tick - 1)->first_done) return false;
+    const auto first = std::ranges::lower_bound(pauses, *(tick - 1)->first_done, {}, &Times::begin);
+    const auto last = std::ranges::upper_bound(pauses, *tick->last_done, {}, &Times::begin);
+    return first < last &&
+           std::any_of(
+               first, last, [&](const Times& pause) { return pause.end <= *tick->last_done; });
+  };
+  Ticks plain;
+  std::ranges::remove_copy_if(ticks, std::back_inserter(plain), has_pause);
+  if (plain.size() >= enough) ticks = std::move(plain);
+}
+
 /// Where numbers are printed more rarely from some tick on, what comes between the lines (an
 /// evaluation, a checkpoint) is counted in, so durations before and behind it do not compare.
-bool prints_alike(const std::vector<const job::ClockTick*>& ticks, std::size_t from,
-                  std::size_t to) {
+bool prints_alike(const Ticks& ticks, std::size_t from, std::size_t to) {
   constexpr double kTimes = 1.5;
   Values inside, outside;
   for (std::size_t i = 1; i < ticks.size(); ++i) {
@@ -267,15 +341,33 @@ SlowPhase stuttering_phase(const Values& logs, const Options& options) {
   return phase;
 }
 
+/// Time that iterations [from, to) took by what is printed.
+double printed_ms(const Ticks& ticks, std::size_t from, std::size_t to) {
+  double ms = 0;
+  for (std::size_t i = std::max<std::size_t>(from, 1); i < to; ++i)
+    ms += ticks[i]->duration_ms *
+          static_cast<double>(ticks[i]->iteration.value() - ticks[i - 1]->iteration.value());
+  return ms;
+}
+
+/// Timers may leave out most of an iteration. Where the lines print nothing else, the phase took
+/// its share of the time from the last stamp to the last progress, which file times tell.
+double took_ms(const job::JobView& view, const job::JobClock& clock, const SlowPhase& phase,
+               const Ticks& ticks) {
+  const double printed = printed_ms(ticks, phase.from, phase.to);
+  const double all = printed_ms(ticks, 0, ticks.size());
+  const auto timed = std::ranges::count_if(
+      ticks, [](const job::ClockTick* tick) { return tick->first_done.has_value(); });
+  if (timed * 2 > std::ssize(ticks) || !clock.last_progress || !view.end || all <= 0)
+    return printed;
+  const auto behind = static_cast<double>((*clock.last_progress - *view.end).count());
+  return std::max(printed, behind * printed / all);
+}
+
 /// The smaller a shift, the longer it must last to be told from a passing disturbance.
-bool lasts(const SlowPhase& phase, const std::vector<const job::ClockTick*>& ticks,
-           Millis lasting) {
-  double took_ms = 0;
-  for (std::size_t i = std::max<std::size_t>(phase.from, 1); i < phase.to; ++i)
-    took_ms += ticks[i]->duration_ms *
-               static_cast<double>(ticks[i]->iteration.value() - ticks[i - 1]->iteration.value());
+bool lasts(const SlowPhase& phase, double took, Millis lasting) {
   const double share = std::numbers::ln2 / (phase.after - phase.before);
-  return took_ms >= static_cast<double>(lasting.count()) * std::max(1.0, share * share);
+  return took >= static_cast<double>(lasting.count()) * std::max(1.0, share * share);
 }
 
 }  // namespace
@@ -284,7 +376,9 @@ Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
                        const Options& options) {
   Slowdown found;
   const std::size_t enough = options.before_min + options.after_min;
-  const auto ticks = timed_ticks(clock, enough);
+  Ticks ticks = timed_ticks(clock, enough);
+  if (clock.counted) keep_main_kind(view, enough, ticks);
+  leave_out_pauses(view, clock, enough, ticks);
   if (ticks.size() < enough) return found;
   Values logs;
   for (const job::ClockTick* tick : ticks) logs.push_back(std::log(tick->duration_ms));
@@ -294,7 +388,7 @@ Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
   found.ratio = std::exp(phase.after - phase.before);
   if (!phase.found || found.ratio > options.ratio_max) return found;
   if (!prints_alike(ticks, phase.from, phase.to)) return found;
-  if (!lasts(phase, ticks, options.lasting)) return found;
+  if (!lasts(phase, took_ms(view, clock, phase, ticks), options.lasting)) return found;
   found.found = true;
   found.first = ticks[phase.from]->iteration;
   found.last = ticks[phase.to - 1]->iteration;

@@ -112,6 +112,7 @@ TEST_CASE("a line that only mentions an iteration is no marker") {
            "non-finite gradient norm (nan) at iteration 68, skipping optimizer step",
            "epoch=0/micro_step=10/global_step=10, RunningAvgSamplesPerSec=12.1",
            "Grad overflow on iteration 12",
+           "[Rank 0] step=0, skipped=0, lr=[0.0], mom=[(0.9, 0.95)]",
            "Loading checkpoint shards: 100%|██████████| 5/5 [00:03<00:00,  1.6it/s]",
            "step:125/1490 val_loss:4.3 train_time:17907ms step_avg:143.2ms",
            "[Rank 0 / 8] [before iteration 10] Training TinyGPT unused_parameter_size=0",
@@ -238,6 +239,8 @@ TEST_CASE("numbers stand behind the first anchor that has one") {
   CHECK(read_progress("|▌   | 6/120 [00:05", "| ") == Progress{6, 120});
   CHECK(read_progress("iteration   10/    150 |", "iteration") == Progress{10, 150});
   CHECK(read_progress("step=7, skipped", "step=") == Progress{7, std::nullopt});
+  CHECK(read_progress("step=7.00, skipped", "step=") == Progress{7, std::nullopt});
+  CHECK_FALSE(read_progress("step=7.25, skipped", "step=").has_value());
   CHECK(read_value("fwd: 1.5e2 |", "fwd:") == 150.0);
   CHECK(read_value("    forward-compute .....: (12.50, 13.75)", "forward-compute ") == 12.5);
   CHECK_FALSE(read_value("grad norm: nan", "grad norm:").has_value());

@@ -515,5 +515,21 @@ TEST_CASE("some of many parameters are kept, and the first of each template") {
   CHECK(some.segments[0].parameters.size() >= 4);
 }
 
+TEST_CASE("kind: numbers with a fraction count no iterations, their lines are signs of progress") {
+  const auto fed = [](const char* whole, const char* fraction) {
+    Feed feed;
+    for (int i = 1; i <= 12; ++i)
+      feed.line(fmt::format(":::MLLOG {{\"key\": \"tracked_stats\", \"value\": {{\"train_loss\": "
+                            "2.{}}}, \"metadata\": {{\"step\": {}{}}}}}",
+                            i, 40 + i * 5 % 7, i < 3 ? whole : fraction),
+                i * 1000);
+    feed.finish();
+    return std::pair(feed.segments.back().counted, feed.segments.back().numbering);
+  };
+  for (const char* fraction : {".5", ".04", ".875"})
+    CHECK(fed("", fraction) == std::pair(true, std::uint16_t{1}));
+  for (const char* none : {"", ".0", ".00"}) CHECK_FALSE(fed(none, none).first);
+}
+
 }  // namespace
 }  // namespace l4::segment

@@ -551,5 +551,21 @@ TEST_CASE("verdict: each row of the table decides for some facts") {
   }
 }
 
+TEST_CASE("verdict: kind 'passed': a job on its pace that goes on behind an error did not crash") {
+  for (const char* text : {"FATAL: lost the device", "RuntimeError: no such peer"})
+    for (const std::int64_t looked : {30'500, 90'000}) {
+      CAPTURE(text);
+      CAPTURE(looked);
+      MadeJob job(4);
+      job.iterate_all(1, 29);
+      job.say(1, {text, Level::fatal}, 28'500);
+      for (int rank = 0; rank < 4; ++rank) job.iterate(rank, 30, 30'000);
+      Options options;
+      options.as_of = job::test::after(looked);
+      const State state = diagnose(job.state(), {}, options).report.verdict.state;
+      CHECK((state == State::healthy) == (looked < 40'000));
+    }
+}
+
 }  // namespace
 }  // namespace l4::diagnose

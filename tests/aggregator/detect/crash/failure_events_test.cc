@@ -274,6 +274,28 @@ TEST_CASE("kind: exceptions that a program catches again and again, each with a 
   }
 }
 
+TEST_CASE("kind: an untimed error behind which its own rank completed an iteration is survived") {
+  for (const char* text : {"ConnectionRefusedError: no gateway", "TimeoutError: slow proxy"})
+    for (const bool goes_on : {true, false}) {
+      CAPTURE(text);
+      MadeJob job(4);
+      for (std::int64_t k = 1; k <= 30; ++k)
+        for (int rank = 0; rank < 4; ++rank) {
+          if (k == 30 && (rank == 0 || goes_on)) {
+            wire::Segment& error = job.say(rank, {text, Level::error}, 29'000);
+            error.events[0].first_time.reset();  // of its last stamp
+          }
+          if (k < 30 || rank == 0) job.iterate(rank, k, k * 1000);
+        }
+      if (goes_on) job.iterate(1, 30, 30'000);
+      CHECK(find(job).texts.empty());
+      job.say(2, {std::string(text).substr(0, 20), Level::error}, 30'000);  // copied as it grew
+      CHECK(find(job).texts.empty());
+      job.say(2, {"RuntimeError: shapes differ", Level::error}, 30'000);
+      CHECK_FALSE(find(job).texts.empty());
+    }
+}
+
 TEST_CASE("last words without a time still count") {
   MadeJob job(4);
   job.iterate_all(1, 30);

@@ -161,8 +161,10 @@ TEST_CASE("what most streams first print behind the end, and none surely before,
   for (const int rank : {0, 1, 2}) job.say(rank, kOdd, 31'000);
   MadeJob early(4);
   early.say(3, {"started", Level::info}, 100);
-  early.say(3, kOdd);  // at an unknown time behind the first line
-  early.iterate_all(1, 30);
+  early.say(3, kOdd);  // at an unknown time between two others
+  early.say(3, {"started", Level::info}, 30'000);
+  for (std::int64_t k = 1; k <= 30; ++k)
+    for (const int rank : {0, 1, 2}) early.iterate(rank, k, k * 1000);
   for (const int rank : {0, 1, 2}) early.say(rank, kOdd, 31'000);
   const auto found = [](MadeJob& made, const Known& known) {
     const job::JobView view = made.view();

@@ -250,5 +250,61 @@ TEST_CASE("time spent waiting accuses nobody") {
   for (const Drag& drag : slow.drags) CHECK(drag.timer != "allreduce");
 }
 
+/// Counted signs: after each step of `step(k)` ms, every fifth time three quick ones of another
+/// kind.
+Slowdown of_signs(const std::function<std::int64_t(int)>& step, const char* quick) {
+  MadeJob job(2);
+  std::int64_t now = 0, sign = 0;
+  const auto say = [&](const char* text, std::int64_t ms) {
+    wire::Segment& segment = job.say(0, {text, Level::info, wire::kMarkProgress}, now += ms);
+    segment.iteration = Iteration{++sign};
+    segment.boundary = wire::Boundary::completed;
+    segment.counted = true;
+  };
+  for (int k = 1; k <= 60; ++k) {
+    say("a batch was learned, loss <*>", step(k));
+    for (int i = 0; i < 3 && k % 5 == 0; ++i) say(quick, 40);
+  }
+  return find(std::move(job));
+}
+
+TEST_CASE("kind: signs of progress of several kinds each have a pace of their own") {
+  for (const char* quick : {"score <*> on held out data", "shard <*> was read"}) {
+    CAPTURE(quick);
+    CHECK_FALSE(of_signs([](int) { return 3000; }, quick).found);
+    const Slowdown slow = of_signs([](int k) { return k < 36 ? 3000 : 5000; }, quick);
+    REQUIRE(slow.found);
+    CHECK(slow.since == after(35 * 3000 + 6 * 3 * 40));
+    CHECK(slow.ratio == doctest::Approx(5.0 / 3).epsilon(0.05));
+  }
+}
+
+TEST_CASE("kind: evaluations that become more frequent make no job slow") {
+  for (const Stage stage : {Stage::evaluation, Stage::checkpoint_save, Stage::training}) {
+    CAPTURE(stage);
+    MadeJob job(1);
+    std::int64_t now = 0;
+    for (int k = 1; k <= 80; ++k) {
+      job.iterate(0, k, now += 10'000);
+      if (k < 40 || k % 2 != 0) continue;
+      job.say(0, {"looks at other data"}, now + 1).stage = stage;
+      job.say(0, {"has looked at other data"}, now += 8'000).stage = stage;
+    }
+    CHECK(find(std::move(job)).found == (stage == Stage::training));
+  }
+}
+
+TEST_CASE("kind: timers that leave out most of an iteration do not tell how long a phase lasts") {
+  for (const std::int64_t hours : {0, 1}) {
+    CAPTURE(hours);
+    MadeJob job(1);
+    job.say(0, {"ready"}, 1000);
+    for (int k = 1; k <= 100; ++k) job.iterate(0, k, std::nullopt, k < 41 ? 5 : 15);
+    job.source_of(0).modified = after(10'000 + hours * 3'600'000);
+    const job::JobView view = job.view(0, true);
+    CHECK(find_slowdown(view, job::make_clock(view)).found == (hours > 0));
+  }
+}
+
 }  // namespace
 }  // namespace l4::detect::slow
