@@ -369,6 +369,8 @@ Step<void> Play::tell_report() {
   what.logs = options_.logs;
   what.speed = options_.speed;
   what.client_settings = site_->client_settings();
+  what.page = asked_.address;
+  what.token = site_->token_file();
   what.hiding = hiding_variables();
   what.job = job;
   if (shown_.alert) what.incident = shown_.alert->incident;

@@ -72,7 +72,7 @@ Result<Site> Site::make(fs::path folder, std::string job, std::vector<Watched> w
   const auto token = keys.add_token(kTokenName, kTokenRole);
   if (!token) return std::unexpected(token.error());
   site.token_ = *token;
-  if (auto wrote = keyring::write_private(site.folder_ / "token", *token + '\n', false); !wrote)
+  if (auto wrote = keyring::write_private(site.token_file(), *token + '\n', false); !wrote)
     return std::unexpected(wrote.error());
   auto wrote = keyring::write_private(site.aggregator_settings(), R"([wire]
 listen = "tcp://127.0.0.1:0"

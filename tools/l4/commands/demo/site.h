@@ -48,6 +48,7 @@ class Site {
   std::filesystem::path agent_settings(std::size_t agent) const;
   std::filesystem::path agent_log(std::size_t agent) const;
   std::filesystem::path client_settings() const { return folder_ / "client.toml"; }
+  std::filesystem::path token_file() const { return folder_ / "token"; }
 
  private:
   Site(std::filesystem::path folder, std::string job, std::vector<Watched> watched);

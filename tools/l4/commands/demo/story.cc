@@ -253,6 +253,13 @@ std::string questions(const Questions& what, const serve::TextStyle& style) {
   if (!what.incident.empty())
     command(fmt::format("{} incidents {}", l4, shell_word(what.incident)));
   command(l4 + " agents");
+  if (what.kept && !what.page.empty()) {
+    page.label("browser");
+    page.prose("", fmt::format("Open {}/ and sign in with the token in this file:", what.page), 2,
+               0);
+    text += page.release();
+    command(what.token.string());
+  }
   return text + '\n';
 }
 

@@ -94,7 +94,11 @@ TEST_CASE("demo story: commands can be pasted, whatever stands in names") {
   what.rank = 4;
   what.node = "node-2";
   what.kept = true;
+  what.page = "http://127.0.0.1:4712";
+  what.token = "/tmp/a folder/token";
   const std::string kept = questions(what, kNarrow);
+  CHECK(has(kept, "Open http://127.0.0.1:4712/ and sign in"));
+  CHECK(has(kept, "            /tmp/a folder/token\n"));
   for (const char* line : {"unset L4_ADDRESS\n", "export L4_CLIENT='/tmp/a folder/client.toml'\n",
                            "./l4 watch 'job 7'\n", "./l4 lines 'job 7' --rank 4\n",
                            "./l4 lines 'job 7' --node node-2\n", "./l4 incidents job.0.1\n"})
@@ -103,6 +107,7 @@ TEST_CASE("demo story: commands can be pasted, whatever stands in names") {
   const std::string gone = questions(what, kNarrow);
   CHECK(has(gone, "./l4 demo --keep\n"));
   CHECK_FALSE(has(gone, "L4_CLIENT"));
+  CHECK_FALSE(has(gone, "4712"));
   what.logs = "/logs/a job";
   what.speed = 20;
   CHECK(has(questions(what, kNarrow), "./l4 demo --logs '/logs/a job' --speed 20 --keep\n"));
