@@ -238,7 +238,8 @@ bool has_failed(const Findings& findings, bool silence_known) {
   if (findings.failures.events.empty() || findings.failures.open) return false;
   if (silence_known && findings.live == nullptr && was_passed(findings)) return false;
   if (findings.failures.fatal || findings.endings.badly || ends_with_stop(findings)) return true;
-  if (findings.failures.compared) return true;  // they count for a job that stopped
+  // What only the comparison found counts for a job that stopped, and not against its launcher.
+  if (findings.failures.compared) return !findings.endings.well;
   const bool failure =
       std::ranges::any_of(findings.failures.events, [&](const FailureEvent& event) {
         return event.severity >= Severity::failure &&
