@@ -34,6 +34,20 @@ export interface Answers {
   };
   /** GET /api/v1/jobs/{id}/scores */
   scores: Scores;
+  /** GET /api/v1/jobs/{id}/flows */
+  job_flows: {
+    job: string;
+    /** flow records are received */
+    on: boolean;
+    flows: FlowJob[];
+  };
+  /** GET /api/v1/flows */
+  flows: {
+    /** flow records are received */
+    on: boolean;
+    flows: FlowJobRow[];
+    next: Next;
+  };
   /** GET /api/v1/jobs/{id}/lines */
   lines: Lines;
   /** GET /api/v1/pool */
@@ -272,6 +286,101 @@ export interface Scores {
   rows: ScoreRow[];
   /** rows that follow */
   left_out: number;
+}
+
+/** a job that flow records show */
+export interface FlowJobRow {
+  /** a name: flows-1 */
+  id: string;
+  /** of the topology; empty: not known */
+  servers: string[];
+  /** of the transfers that are known */
+  first: string;
+  last: string;
+  /** it should have sent */
+  silent: boolean;
+  /** a typical step; null: no step clock */
+  period_s: number | null;
+  /** sizes of parallelism, where they can be told */
+  strategy: {
+    tensor: number;
+    pipeline: number;
+    data: number;
+    context: number;
+  } | null;
+  cards: number;
+  groups: number;
+  findings: number;
+}
+
+/** a job that flow records show, with a lane for each group of its cards */
+export interface FlowJob {
+  /** a name: flows-1 */
+  id: string;
+  /** of the topology; empty: not known */
+  servers: string[];
+  /** of the transfers that are known */
+  first: string;
+  last: string;
+  /** it should have sent */
+  silent: boolean;
+  /** a typical step; null: no step clock */
+  period_s: number | null;
+  /** sizes of parallelism, where they can be told */
+  strategy: {
+    tensor: number;
+    pipeline: number;
+    data: number;
+    context: number;
+  } | null;
+  /** addresses */
+  cards: string[];
+  groups: FlowGroup[];
+  pairs: {
+    src: string;
+    dst: string;
+    labels: FlowLabel[];
+  }[];
+  /** not judged, since records of them were lost */
+  lossy_steps: number;
+  /** the latest */
+  steps: FlowStep[];
+  findings: FlowFinding[];
+}
+
+/** data, pipeline, context or expert parallelism */
+export type FlowLabel = "DP" | "PP" | "CP" | "EP";
+
+/** cards that exchange together */
+export interface FlowGroup {
+  label: FlowLabel;
+  /** in a step; 0: no step clock */
+  collectives: number;
+  cards: string[];
+}
+
+export interface FlowStep {
+  begin: string;
+  /** microseconds behind begin */
+  end_us: number;
+  slow: boolean;
+  /** of each group, in the order of groups: first start and end of its exchange, in microseconds behind begin; null: not known */
+  lanes: (number[] | null)[];
+}
+
+export interface FlowFinding {
+  kind: "slow_gpu" | "imbalance" | "degraded_link" | "congested_switch" | "pause" | "data_stall" | "hang" | "crash" | "stopped";
+  /** when it could be told */
+  at: string;
+  /** begin of the first step concerned, or the last sign of life */
+  since: string;
+  /** servers, cards or switches that explain it equally well; empty: not known */
+  place: string[];
+  ambiguous: boolean;
+  /** by which the step, or the transfer, takes longer */
+  factor: number;
+  /** concerned so far */
+  steps: number;
 }
 
 /** a time, or the number of an iteration; numbers go on where lines begin anew at an epoch */

@@ -112,7 +112,6 @@ TEST_CASE("a line that only mentions an iteration is no marker") {
            "non-finite gradient norm (nan) at iteration 68, skipping optimizer step",
            "epoch=0/micro_step=10/global_step=10, RunningAvgSamplesPerSec=12.1",
            "Grad overflow on iteration 12",
-           "[Rank 0] step=0, skipped=0, lr=[0.0], mom=[(0.9, 0.95)]",
            "Loading checkpoint shards: 100%|██████████| 5/5 [00:03<00:00,  1.6it/s]",
            "step:125/1490 val_loss:4.3 train_time:17907ms step_avg:143.2ms",
            "[Rank 0 / 8] [before iteration 10] Training TinyGPT unused_parameter_size=0",
