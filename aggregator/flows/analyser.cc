@@ -193,6 +193,7 @@ std::vector<TimeNs> Analyser::others() const {
     latest = std::max(latest, until(*job));
   }
   std::vector<TimeNs> others;
+  others.reserve(jobs_.size());
   for (const auto& job : jobs_)
     others.push_back(job != nullptr && until(*job) == latest ? second : latest);
   return others;

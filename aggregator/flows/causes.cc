@@ -181,6 +181,7 @@ std::vector<double> Explainer::lateness(const JobStep& step) const {
         all[table_->cards()[cards[i]].server].push_back(step.groups[g].late[i]);
   }
   std::vector<double> found;
+  found.reserve(servers_.size());
   for (const std::uint32_t server : servers_)
     found.push_back(all.contains(server) ? median(all[server]) : kUnknown);
   return found;
@@ -199,6 +200,7 @@ std::vector<double> Explainer::service_ratios(const JobStep& step, const StepLis
     all[table_->cards()[plan_->pipes[p].src].server].push_back(now / median(usual));
   }
   std::vector<double> found;
+  found.reserve(servers_.size());
   for (const std::uint32_t server : servers_)  // a pause strikes forward or backward passes only
     found.push_back(all.contains(server) ? mean(all[server]) : kUnknown);
   return found;

@@ -109,6 +109,7 @@ void tell_context(JobPlan& job, const Tracks& by_stream) {
   std::map<std::uint32_t, double> least;  // of the groups of each card
   for (const Group& group : job.groups) {
     std::vector<const Track*> tracks;
+    tracks.reserve(group.edges.size());
     for (const Edge& edge : group.edges) tracks.push_back(by_stream.at(edge.stream));
     fills.push_back(fill_of(tracks, period));
     for (const std::uint32_t card : group.cards) {
@@ -157,6 +158,7 @@ std::vector<JobPlan> connected_parts(std::size_t cards, const std::vector<Track>
   for (const Edge& edge : labelled.pipes) parts[sets.find(edge.src)].pipes.push_back(edge);
   for (const Edge& edge : labelled.experts) parts[sets.find(edge.src)].experts.push_back(edge);
   std::vector<JobPlan> all;
+  all.reserve(parts.size());
   for (auto& [set, part] : parts) all.push_back(std::move(part));
   return all;
 }

@@ -95,6 +95,7 @@ EventSettings event_settings(const std::vector<Track>& tracks,
 bool varies(const std::vector<Row>& rows) {
   constexpr double kVaries = 0.08;
   std::vector<double> sizes;
+  sizes.reserve(rows.size());
   for (const Row& row : rows) sizes.push_back(static_cast<double>(row.bytes));
   return scatter(sizes) > kVaries * mean(sizes);
 }
@@ -129,6 +130,7 @@ bool differ_sampled(const Track& own, const Track& mate, const ExporterSettings&
 bool varies_sampled(const std::vector<Row>& rows, const ExporterSettings& exporter) {
   constexpr double kOwn = 0.03, kSigmas = 4.5;
   std::vector<double> seen;
+  seen.reserve(rows.size());
   for (const Row& row : rows) seen.push_back(static_cast<double>(row.packets) / exporter.sampling);
   const double middle = mean(seen), rate = rate_of_seen(middle);
   double spread = 0;
@@ -143,6 +145,7 @@ bool varies_sampled(const std::vector<Row>& rows, const ExporterSettings& export
 bool is_merged(const Track& track, double best_rate) {
   constexpr double kSlow = 0.05;
   std::vector<double> rates;
+  rates.reserve(track.rows.size());
   for (const Row& row : track.rows) rates.push_back(rate_of(row));
   return median(std::move(rates)) < kSlow * best_rate;
 }

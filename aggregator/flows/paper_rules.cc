@@ -111,6 +111,7 @@ std::vector<std::vector<std::uint32_t>> PaperRules::recognise() const {
   std::map<std::uint32_t, std::vector<std::uint32_t>> jobs;
   for (std::uint32_t i = 0; i < cards_.size(); ++i) jobs[sets.find(i)].push_back(i);
   std::vector<std::vector<std::uint32_t>> all;
+  all.reserve(jobs.size());
   for (auto& [set, cards] : jobs) all.push_back(std::move(cards));
   return all;
 }
@@ -186,6 +187,7 @@ std::string PaperRules::slow_switch(const JobFlows& job, const std::map<Pair, La
                                      static_cast<double>(one.end - one.start));
   }
   std::vector<double> means;
+  means.reserve(rates.size());
   for (const auto& [leaf, all] : rates) means.push_back(mean(all));
   const double low = mean(means) - kPaperSigmas * deviation(means);
   for (const auto& [leaf, all] : rates)
