@@ -4,6 +4,9 @@
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 
+#include <atomic>
+#include <thread>
+
 namespace l4::collect {
 namespace {
 
@@ -38,6 +41,33 @@ TEST_CASE("the collector counts what it cannot read, refuses strangers, and answ
     CHECK(counts.bad == (is_listed ? 1 : 0));
     CHECK(answered);
   }
+}
+
+TEST_CASE("the collector's own thread answers others while datagrams come") {
+  CollectOptions options;
+  options.listen = "127.0.0.1:0";
+  options.exporters = {"127.0.0.1"};
+  auto collector =
+      FlowCollector::open(options, {[] { return TimeMs{Millis{1'800'000'000'000}}; },
+                                    [](const std::string&) {}, [](const std::string&) {}});
+  REQUIRE(collector);
+  std::atomic<int> answered = 0;
+  {
+    std::jthread own([&](const std::stop_token& stop) { (*collector)->run(stop); });
+    std::jthread sender([&] {
+      for (int i = 0; i < 200; ++i) send_to((*collector)->port(), "noise");
+    });
+    for (int i = 0; i < 50; ++i) {
+      CHECK((*collector)->call([&](const FlowCollector& its) { answered += its.jobs().empty(); }));
+      static_cast<void>((*collector)->counts());
+    }
+    for (int i = 0; i < 2'000 && (answered < 50 || (*collector)->counts().bad == 0); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds{5});
+    own.request_stop();
+    (*collector)->wake();
+  }
+  CHECK(answered == 50);
+  CHECK((*collector)->counts().bad > 0);
 }
 
 TEST_CASE("an address that cannot be listened at is an error that names the setting") {

@@ -166,6 +166,7 @@ void write_job(Page& page, const FlowReport& report, const JobFlows& job,
   for (const auto& pair : job.pairs)
     for (const Label label : pair.labels) ++labels[label];
   std::vector<std::string> pairs;
+  pairs.reserve(labels.size());
   for (const auto& [label, number] : labels)
     pairs.push_back(fmt::format("{} {}", serve::grouped(number), to_text(label)));
   page.label("pairs");
