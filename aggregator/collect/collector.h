@@ -4,7 +4,7 @@
 // `GET .../flows`, /metrics. One thread, `l4-flows`, owns all of it and shares nothing with the
 // threads of logs: how much comes in here does not delay a batch. Nothing is kept on disk; after a
 // restart jobs are learned from what comes next. `step` is for the owning thread or for a test;
-// `call`, `counts` and `stop` are for any. Bounds: those of the rooms below, kCallsMax calls.
+// `call`, `counts` and `wake` are for any. Bounds: those of the rooms below, kCallsMax calls.
 #pragma once
 
 #include <chrono>
