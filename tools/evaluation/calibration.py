@@ -17,9 +17,11 @@ def claims(report, truth, lines=(), roots=()):
     """What a report claims of a failed case -> {kind: [confidence, right]}.
 
     lines: (file, line, template) of the flagged lines; roots: (file, line) of the root's lines. A
-    claim that the truth cannot judge is left out.
+    claim that the truth cannot judge is left out; a reporter without confidences claims nothing.
     """
     verdict = report["verdict"]
+    if "confidence" not in verdict:
+        return {}
     found = {"state": [verdict["confidence"], verdict["state"] in truth["states"]]}
     nodes = report.get("nodes") or []
     if truth["nodes"] and truth.get("n_nodes", 0) > 1 and nodes:
