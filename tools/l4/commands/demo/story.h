@@ -66,8 +66,8 @@ struct Questions {
   std::filesystem::path logs;  ///< --logs; empty: the sample
   double speed = 1;
   std::filesystem::path client_settings;
-  std::string page;             ///< address for a browser; empty: none
-  std::filesystem::path token;  ///< what it asks for to sign in
+  std::string page;                  ///< address for a browser; empty: none
+  std::filesystem::path token;       ///< what it asks for to sign in
   std::vector<std::string> hiding;   ///< variables that hide the settings
   std::string job, incident;         ///< empty: none
   std::optional<std::int64_t> rank;  ///< the first suspect, or any
