@@ -9,8 +9,9 @@
 #include <thread>
 
 #include "aggregator/alert/settings.h"
-#include "aggregator/collect/datagrams.h"
+#include "aggregator/flows/address.h"
 #include "common/config/config_values.h"
+#include "common/sockets/listen_address.h"
 #include "common/wire/zmq/endpoint.h"
 
 namespace l4::aggregator {
@@ -139,7 +140,7 @@ void read_pool(ConfigTable& pool, pool::PoolOptions& options) {
 void read_flows(ConfigTable& table, const std::filesystem::path& file,
                 collect::CollectOptions& options) {
   options.listen = table.text_or("listen", "");
-  if (!options.listen.empty() && !collect::is_udp_address(options.listen))
+  if (!options.listen.empty() && !sockets::is_listen_address(options.listen))
     table.refuse("listen", "must be ADDRESS:PORT, an IPv6 address in brackets");
   read_path(table, "topology", file, options.topology);
   options.exporters = table.texts_or_none("exporters");

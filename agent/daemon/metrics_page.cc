@@ -1,42 +1,19 @@
 #include "agent/daemon/metrics_page.h"
 
 #include <fmt/format.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <utility>
 
 #include "common/metrics/metrics.h"
+#include "common/sockets/listen_address.h"
 
 namespace l4::daemon {
 namespace {
-
-using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
-
-/// Null if the text is no IP address with a port.
-Addresses read_address(std::string_view text) {
-  Addresses none(nullptr, &::freeaddrinfo);
-  const auto colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size()) return none;
-  std::string host(text.substr(0, colon));
-  const std::string port(text.substr(colon + 1));
-  const bool bracketed = host.front() == '[' && host.back() == ']';
-  if (bracketed) host = host.substr(1, host.size() - 2);
-  if (bracketed != (host.find(':') != std::string::npos)) return none;
-  if (port.size() > 5 || port.find_first_not_of("0123456789") != std::string::npos) return none;
-  if (std::stoi(port) > 65'535) return none;
-  addrinfo hints{}, *found = nullptr;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
-  if (::getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return none;
-  return {found, &::freeaddrinfo};
-}
 
 std::string answer(std::string_view status, std::string_view type, std::string_view body,
                    bool with_body = true) {
@@ -51,12 +28,8 @@ std::string refusal(std::string_view status) {
 
 }  // namespace
 
-bool is_listen_address(std::string_view text) {
-  return read_address(text) != nullptr;
-}
-
 Result<MetricsPage> MetricsPage::listen(const std::string& address) {
-  const Addresses found = read_address(address);
+  const sockets::Addresses found = sockets::read_listen_address(address, SOCK_STREAM);
   if (!found) return std::unexpected(Error{address, "is no ADDRESS:PORT to listen at"});
   const int made =
       ::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
@@ -84,15 +57,7 @@ MetricsPage::~MetricsPage() {
 }
 
 std::uint16_t MetricsPage::port() const {
-  sockaddr_storage name{};
-  socklen_t size = sizeof name;
-  if (::getsockname(socket_, reinterpret_cast<sockaddr*>(&name), &size) != 0) return 0;
-  in_port_t port = 0;
-  if (name.ss_family == AF_INET6)
-    port = reinterpret_cast<const sockaddr_in6*>(&name)->sin6_port;
-  else
-    port = reinterpret_cast<const sockaddr_in*>(&name)->sin_port;
-  return ntohs(port);
+  return sockets::port_of(socket_);
 }
 
 void MetricsPage::wait_for(std::vector<pollfd>& waits) const {

@@ -21,9 +21,6 @@
 
 namespace l4::daemon {
 
-/// ADDRESS:PORT, with an IP address; [ADDRESS]:PORT for IPv6.
-bool is_listen_address(std::string_view text);
-
 class MetricsPage {
  public:
   static constexpr std::size_t kConnectionsMax = 16, kRequestMax = 4096;

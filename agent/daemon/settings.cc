@@ -2,11 +2,11 @@
 
 #include <utility>
 
-#include "agent/daemon/metrics_page.h"
 #include "agent/pipeline/secrets.h"
 #include "agent/tail/sources.h"
 #include "common/config/config_dir.h"
 #include "common/config/config_values.h"
+#include "common/sockets/listen_address.h"
 #include "common/wire/zmq/endpoint.h"
 
 namespace l4::daemon {
@@ -91,7 +91,7 @@ void read_bounds(ConfigTable& root, const fs::path& file, Settings& settings) {
   }
   for (ConfigTable& metrics : root.tables("metrics")) {
     settings.metrics = metrics.text_or("listen", "");
-    if (!settings.metrics.empty() && !is_listen_address(settings.metrics))
+    if (!settings.metrics.empty() && !sockets::is_listen_address(settings.metrics))
       metrics.refuse("listen", "must be ADDRESS:PORT, with an IP address");
   }
   for (ConfigTable& lines : root.tables("lines")) {

@@ -1,7 +1,6 @@
 #include "aggregator/collect/datagrams.h"
 
 #include <fmt/format.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -12,29 +11,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/sockets/listen_address.h"
+
 namespace l4::collect {
 namespace {
-
-using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
-
-/// Null if the text is no IP address with a port.
-Addresses read_address(std::string_view text) {
-  Addresses none(nullptr, &::freeaddrinfo);
-  const auto colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size()) return none;
-  std::string host(text.substr(0, colon));
-  const std::string port(text.substr(colon + 1));
-  const bool bracketed = host.front() == '[' && host.back() == ']';
-  if (bracketed) host = host.substr(1, host.size() - 2);
-  if (bracketed != (host.find(':') != std::string::npos)) return none;
-  if (port.size() > 5 || port.find_first_not_of("0123456789") != std::string::npos) return none;
-  if (std::stoi(port) > 65'535) return none;
-  addrinfo hints{}, *found = nullptr;
-  hints.ai_socktype = SOCK_DGRAM;
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
-  if (::getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return none;
-  return {found, &::freeaddrinfo};
-}
 
 template <class T>
 T copied(const void* from) {
@@ -53,14 +33,6 @@ flows::Address address_of(const sockaddr_storage& from) {
     address.low = address.low << 8 | six.sin6_addr.s6_addr[i + 8];
   }
   return address;
-}
-
-std::uint16_t port_of(int socket) {
-  sockaddr_storage own{};
-  socklen_t size = sizeof own;
-  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &size) != 0) return 0;
-  return ntohs(own.ss_family == AF_INET ? copied<sockaddr_in>(&own).sin_port
-                                        : copied<sockaddr_in6>(&own).sin6_port);
 }
 
 /// The buffer that the kernel grants. With CAP_NET_ADMIN it is not limited by rmem_max.
@@ -99,16 +71,12 @@ struct Datagrams::Batch {
   }
 };
 
-bool is_udp_address(std::string_view text) {
-  return read_address(text) != nullptr;
-}
-
 Datagrams::Datagrams(int socket, int bell)
     : socket_(socket), bell_(bell), batch_(std::make_shared<Batch>()) {}
 
 Result<std::unique_ptr<Datagrams>> Datagrams::open(const std::string& address,
                                                    std::size_t buffer_bytes) {
-  const Addresses found = read_address(address);
+  const sockets::Addresses found = sockets::read_listen_address(address, SOCK_DGRAM);
   if (!found) return std::unexpected(Error{address, "is no ADDRESS:PORT to listen at"});
   std::unique_ptr<Datagrams> made(new Datagrams(
       ::socket(found->ai_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_UDP),
@@ -121,7 +89,7 @@ Result<std::unique_ptr<Datagrams>> Datagrams::open(const std::string& address,
         Error{address, fmt::format("flow records cannot be received: {}; set [flows] listen to an "
                                    "address and port of this host that are free",
                                    std::strerror(errno))});
-  made->port_ = port_of(socket);
+  made->port_ = sockets::port_of(socket);
   made->buffer_bytes_ = set_buffer(socket, buffer_bytes);
   return made;
 }

@@ -20,9 +20,6 @@
 
 namespace l4::collect {
 
-/// Whether the text is ADDRESS:PORT, with an IPv6 address in brackets.
-bool is_udp_address(std::string_view text);
-
 class Datagrams {
  public:
   static constexpr std::size_t kAtOnce = 32, kBytesMax = 1 << 16;

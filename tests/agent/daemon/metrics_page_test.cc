@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/sockets/listen_address.h"
+
 namespace l4::daemon {
 namespace {
 
@@ -188,7 +190,7 @@ TEST_CASE("metrics page: an address that is none or taken is told") {
   REQUIRE(!again);
   CHECK(again.error().text().find("metrics cannot be served") != std::string::npos);
   CHECK(!MetricsPage::listen("nowhere"));
-  CHECK(is_listen_address("[::]:7441"));
+  CHECK(sockets::is_listen_address("[::]:7441"));
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <atomic>
 #include <thread>
 
+#include "common/sockets/listen_address.h"
+
 namespace l4::collect {
 namespace {
 
@@ -71,8 +73,8 @@ TEST_CASE("the collector's own thread answers others while datagrams come") {
 }
 
 TEST_CASE("an address that cannot be listened at is an error that names the setting") {
-  CHECK_FALSE(is_udp_address("4739"));
-  CHECK(is_udp_address("[::1]:4739"));
+  CHECK_FALSE(sockets::is_listen_address("4739"));
+  CHECK(sockets::is_listen_address("[::1]:4739"));
   CollectOptions options;
   options.listen = "192.0.2.1:4739";
   const auto refused = FlowCollector::open(options, {[] { return TimeMs{}; }, {}, {}});
