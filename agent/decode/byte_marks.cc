@@ -96,6 +96,9 @@ const bool kIsWide = __builtin_cpu_supports("avx512bw");
          (behind(now.colons, colons_before, 3) | behind(now.tag_ends, tag_ends_before, 1));
 }
 
+/// Bytes that are fetched ahead, because the processor itself does so within a page only.
+constexpr std::size_t kAhead = 2048;
+
 /// Inlined, so that its loop is built for the same processor as `MarksOf`.
 template <auto MarksOf>
 [[gnu::always_inline]] inline void ByteMarks::read_with(std::string_view block) {
@@ -117,6 +120,7 @@ template <auto MarksOf>
       std::memcpy(last.data(), bytes, size_ - at);
       bytes = last.data();
     }
+    if (at + kAhead < size_) __builtin_prefetch(block.data() + at + kAhead);
     const Marks marks = MarksOf(bytes);
     // Adding one to each run of digits behind a bracket carries a bit to the sign behind the run.
     const std::uint64_t begins = (marks.numbers & (marks.brackets << 1 | bracket)) | in_run;

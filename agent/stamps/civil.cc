@@ -77,6 +77,27 @@ std::optional<int> parse_exponent(text::Cursor& c) {
   return exponent;
 }
 
+/// `2026-11-20`, `2026.11.20`, Neuron's `2025-Mar-04`.
+bool parse_iso_date(text::Cursor& c, Civil& civil) {
+  constexpr std::size_t kUsual = 10, kCentury = 2;
+  if (c.at + kUsual <= c.text.size()) {
+    const char* const front = c.text.data() + c.at;
+    int of_century = 0;
+    if (text::is_digit(front[0]) && text::is_digit(front[1]) &&
+        text::read_pairs(front + kCentury, '-', of_century, civil.month, civil.day)) {
+      civil.year = (front[0] - '0') * 1000 + (front[1] - '0') * 100 + of_century;
+      c.at += kUsual;
+      return true;
+    }
+  }
+  if (!c.parse_number(4, 4, civil.year)) return false;
+  const char sign = c.peek() == '.' ? '.' : '-';
+  if (!c.accept(sign)) return false;
+  const bool named = text::is_upper(c.peek());
+  return (named ? parse_month(c, civil.month) : c.parse_number(2, 2, civil.month)) &&
+         c.accept(sign) && c.parse_number(2, 2, civil.day);
+}
+
 }  // namespace
 
 bool parse_zone_name(text::Cursor& c, Civil& civil) {
@@ -160,9 +181,15 @@ bool parse_fraction(text::Cursor& cursor, int& millis) {
 }
 
 bool parse_clock(text::Cursor& c, Civil& civil) {
-  if (!c.parse_number(1, 2, civil.hour) || !c.accept(':') || !c.parse_number(2, 2, civil.minute) ||
-      !c.accept(':') || !c.parse_number(2, 2, civil.second))
+  constexpr std::size_t kUsual = 8;  // `15:54:21`
+  if (c.at + kUsual <= c.text.size() &&
+      text::read_pairs(c.text.data() + c.at, ':', civil.hour, civil.minute, civil.second)) {
+    c.at += kUsual;
+  } else if (!c.parse_number(1, 2, civil.hour) || !c.accept(':') ||
+             !c.parse_number(2, 2, civil.minute) || !c.accept(':') ||
+             !c.parse_number(2, 2, civil.second)) {
     return false;
+  }
   const std::size_t before = c.at;
   if (!c.accept('.') && !c.accept(',')) return true;
   if (!parse_fraction(c, civil.millis)) c.at = before;
@@ -213,13 +240,7 @@ bool Civil::valid() const {
 
 bool parse_iso(text::Cursor& cursor, Civil& civil) {
   text::Cursor c = cursor;
-  if (!c.parse_number(4, 4, civil.year)) return false;
-  const char sign = c.peek() == '.' ? '.' : '-';
-  if (!c.accept(sign)) return false;
-  const bool named = text::is_upper(c.peek());  // Neuron's `2025-Mar-04`
-  if (!(named ? parse_month(c, civil.month) : c.parse_number(2, 2, civil.month)) ||
-      !c.accept(sign) || !c.parse_number(2, 2, civil.day))
-    return false;
+  if (!parse_iso_date(c, civil)) return false;
   const char between = c.peek();
   if (between != 'T' && between != ' ' && between != '_' && between != '-') return false;
   ++c.at;

@@ -11,6 +11,7 @@ namespace l4::stamps {
 namespace {
 
 constexpr std::size_t kFrameMax = 56, kWordsMax = 5, kTagMax = 8;
+constexpr std::size_t kWordMax = 12;   // of a level, a tag or a word that announces a time
 constexpr std::size_t kStampMax = 40;  // from its begin to its minutes
 
 constexpr text::CharacterSet kSigns = text::characters("[](){}<>|=-*#~:;,.\"' \t");
@@ -97,7 +98,9 @@ bool framed(std::string_view line, RawStamp& stamp) {
       return true;
     }
     const std::size_t from = at;
-    while (at < line.size() && !is_sign(line[at])) ++at;
+    const std::size_t end = std::min(line.size(), from + (frame.depth > 0 ? most : kWordMax) + 1);
+    while (at < end && !is_sign(line[at])) ++at;
+    if (frame.depth == 0 && at - from > kWordMax) return false;
     if (!frame.word(line.substr(from, at - from))) return false;
   }
   return false;

@@ -94,12 +94,23 @@ std::optional<Stamp> TimestampReader::read_spoken(std::string_view line) {
   return resolve(raw, spoken_row());
 }
 
+bool TimestampReader::is_valid(const Civil& c) {
+  if (day_.is_of(c)) return c.hour <= 24 && c.minute < 60 && c.second <= 60;
+  if (!c.valid()) return false;
+  if (c.year == 0) return true;
+  Civil midnight;
+  midnight.month = c.month;
+  midnight.day = c.day;
+  day_ = {c.year, c.month, c.day, in_year(midnight, c.year)};
+  return true;
+}
+
 std::optional<Stamp> TimestampReader::resolve(const RawStamp& raw, std::size_t row) {
   Stamp stamp;
   if (raw.clock_only) {
     if (!raw.civil.valid_clock()) return std::nullopt;
     stamp.time = time_of_day(raw.civil);
-  } else if (raw.epoch_ms || (!raw.timeless && raw.civil.valid())) {
+  } else if (raw.epoch_ms || (!raw.timeless && is_valid(raw.civil))) {
     stamp.time = time_of(raw);
   } else if (!raw.timeless && !raw.civil.of_no_log()) {
     return std::nullopt;
@@ -191,7 +202,9 @@ std::optional<TimeMs> TimestampReader::time_of(const RawStamp& raw) {
   const Civil& c = raw.civil;
   const Millis zone = zone_of(c);
   if (c.year == 0) return time_of_year(c, zone);
-  return note(in_year(c, c.year) - zone);
+  if (!day_.is_of(c)) return note(in_year(c, c.year) - zone);
+  return note(day_.begin + std::chrono::hours{c.hour} + std::chrono::minutes{c.minute} +
+              std::chrono::seconds{c.second} + Millis{c.millis} - zone);
 }
 
 std::optional<TimeMs> TimestampReader::resolve_field(const RawStamp& raw, Fields kind) {

@@ -57,10 +57,18 @@ class TimestampReader {
   std::optional<TimeMs> time_of_day(const Civil& civil);
   std::optional<TimeMs> time_of_year(const Civil& civil, Millis zone);
   Millis zone_of(const Civil& civil) const;
+  bool is_valid(const Civil& civil);
   void put_in_order(Civil& civil);
   std::optional<TimeMs> note(TimeMs time);
 
   Millis zone_;
+  /// The last date, which is valid and mostly that of the next line too.
+  struct Day {
+    int year = -1, month = 0, day = 0;
+    TimeMs begin{};
+    bool is_of(const Civil& c) const { return c.day == day && c.month == month && c.year == year; }
+  };
+  Day day_;
   std::optional<TimeMs> near_;  // completes stamps without a year or a date
   bool near_is_hint_ = true;    // near_ was not printed
   bool doubts_;

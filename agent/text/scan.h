@@ -112,6 +112,23 @@ inline bool contains(std::string_view text, std::string_view word) {
          ::memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
 }
 
+/// Reads three numbers of two digits, with `sign` between them: `15:54:21`, `26-11-20`. False, with
+/// nothing read, for another text. `at` points to eight bytes.
+inline bool read_pairs(const char* at, char sign, int& first, int& second, int& third) {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, at, sizeof bytes);
+  constexpr std::uint64_t kZeros = 0x3030003030003030, kSigns = 0x0000010000010000;
+  // Digits become their values, signs become 0; the sums reach the top bit for all others.
+  bytes ^= kZeros | kSigns * static_cast<unsigned char>(sign);
+  constexpr std::uint64_t kUpToTop = 0x76767f76767f7676, kTop = 0x8080808080808080;
+  if ((((bytes + kUpToTop) | bytes) & kTop) != 0) return false;
+  const std::uint64_t numbers = bytes * 10 + (bytes >> 8);
+  first = static_cast<int>(numbers & 0xff);
+  second = static_cast<int>(numbers >> 24 & 0xff);
+  third = static_cast<int>(numbers >> 48 & 0xff);
+  return true;
+}
+
 /// Reads along a text; accept() and parse_number() leave the cursor alone if they fail.
 struct Cursor {
   std::string_view text;

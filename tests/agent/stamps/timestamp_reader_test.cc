@@ -127,6 +127,37 @@ TEST_CASE("timestamp: the year is that of the neighbours, also on the 29th of Fe
         "2024-02-29T23:59:59.400Z");
 }
 
+TEST_CASE("timestamp: a line of the day before is read as one of any day, a wrong hour as none") {
+  for (const auto& [line, time] : std::vector<std::array<std::string, 2>>{
+           {"2025-03-04 23:59:59,250 x", "2025-03-04T23:59:59.250Z"},
+           {"2025-03-04 24:00:00,250 x", "2025-03-05T00:00:00.250Z"},
+           {"2025-03-05 00:00:01,250 x", "2025-03-05T00:00:01.250Z"},
+           {"2025-03-04 25:00:00,250 x", "none"},
+           {"2025-03-04 09:60:00,250 x", "none"},
+           {"2025-02-29 09:00:00,250 x", "none"}}) {
+    CAPTURE(line);
+    CHECK(last_time(TimestampReader{kClock}, {"2025-03-04 09:12:33,100 x", line}) == time);
+  }
+}
+
+TEST_CASE("three numbers of two digits") {
+  int first = -1, second = -1, third = -1;
+  REQUIRE(text::read_pairs("15:54:21", ':', first, second, third));
+  CHECK(std::array{first, second, third} == std::array{15, 54, 21});
+  REQUIRE(text::read_pairs("99-00-07", '-', first, second, third));
+  CHECK(std::array{first, second, third} == std::array{99, 0, 7});
+  const std::string usual = "15:54:21";
+  for (std::size_t at = 0; at < usual.size(); ++at)
+    for (int byte = 0; byte < 256; ++byte) {
+      std::string other = usual;
+      other[at] = static_cast<char>(byte);
+      const bool sign = usual[at] == ':';
+      CAPTURE(other);
+      CHECK(text::read_pairs(other.data(), ':', first, second, third) ==
+            (sign ? byte == ':' : byte >= '0' && byte <= '9'));
+    }
+}
+
 TEST_CASE("timestamp: zero, far and unset times are none, until the log goes on with them") {
   const std::string now = "2025-03-04 09:12:33 x";
   for (const char* odd :
