@@ -45,6 +45,14 @@ constexpr std::array kForms{
                213.3},
     FigureForm{Kind::rate, "samples per second", "samples per second: 12.5", "samples per second",
                12.5},
+    FigureForm{Kind::rate, "samples per sec", "global_step=10, CurrSamplesPerSec=171.67, Mem",
+               "CurrSamplesPerSec", 171.67},
+    FigureForm{Kind::rate, "tokens per sec", "step 7 tokensPerSec: 900", "tokensPerSec", 900},
+    FigureForm{Kind::rate, "examples/sec", "step 20, examples/sec: 1024.5", "examples/sec", 1024.5},
+    FigureForm{Kind::rate, "examples per sec", "examples_per_sec=12", "examples_per_sec", 12},
+    FigureForm{Kind::rate, "images/sec", "batch 10 images/sec: 310", "images/sec", 310},
+    FigureForm{Kind::rate, "steps per second", "{'train_steps_per_second': 2.5}",
+               "train_steps_per_second", 2.5},
     FigureForm{Kind::rate, "tps", "loss: 8.1  memory: 10GiB  tps: 3,504", "tps", 3504},
     FigureForm{Kind::rate, "wps", "loss=9.1|ppl=550|wps=12000", "wps", 12000},
     FigureForm{Kind::rate, "tflops", "tflops: 131.5  mfu: 42 %", "tflops", 131.5},
@@ -155,7 +163,9 @@ std::optional<double> parse_figure(std::string_view rest) {
 bool is_whole_loss(std::string_view name) {
   while (!name.empty()) {
     std::size_t size = 0;
-    while (size < name.size() && is_letter(name[size])) ++size;
+    while (size < name.size() && is_letter(name[size]) &&
+           (size == 0 || !is_upper(name[size]) || is_upper(name[size - 1])))
+      ++size;
     const std::string_view word = name.substr(0, size);
     if (!word.empty() && !equals_one_of(word, kWholeLoss)) return false;
     name.remove_prefix(std::max<std::size_t>(size, 1));
@@ -181,8 +191,9 @@ const FigureForm* form_ending_at(std::string_view text, std::size_t end, std::si
   for (std::uint32_t rows = kRowsByEnd[last_two(text, end)]; rows != 0; rows &= rows - 1) {
     const FigureForm& form = kForms[static_cast<std::size_t>(std::countr_zero(rows))];
     if (const auto at = begin_of_tail(text, end, form.tail)) {
-      // The tail begins a word, or stands behind a joint: "gloss" is no loss.
-      if (*at > 0 && (is_letter(text[*at - 1]) || is_digit(text[*at - 1]))) continue;
+      // The tail begins a word, or stands behind a joint: "gloss" is no loss, "trainLoss" is one.
+      const bool joined = *at > 0 && (is_letter(text[*at - 1]) || is_digit(text[*at - 1]));
+      if (joined && !(is_upper(text[*at]) && !is_upper(text[*at - 1]))) continue;
       begin = *at;
       return &form;
     }

@@ -64,11 +64,12 @@ TEST_CASE("figures: lines of many frameworks") {
 
 TEST_CASE("figures: a loss that is a part, or of an evaluation, is told from the whole") {
   const auto kind_of = [](std::string_view line) { return find_figures(line).at(0).kind; };
-  for (const std::string_view whole : {"loss: 1", "lm loss: 1", "reduced_train_loss=1",
-                                       "train/loss = 1", "Training Loss: 1", "avg_loss: 1"})
+  for (const std::string_view whole :
+       {"loss: 1", "lm loss: 1", "reduced_train_loss=1", "train/loss = 1", "Training Loss: 1",
+        "avg_loss: 1", "trainLoss=1", "epoch: 1, totalLoss: 1"})
     CHECK_MESSAGE(kind_of(whole) == FigureKind::loss, std::string(whole));
   for (const std::string_view part : {"kl_loss: 1", "eval_loss: 1", "val loss 1", "aux loss: 1",
-                                      "actor/entropy_loss:1", "moe_z_loss=1"})
+                                      "actor/entropy_loss:1", "moe_z_loss=1", "valLoss=1"})
     CHECK_MESSAGE(kind_of(part) == FigureKind::loss_term, std::string(part));
 }
 
