@@ -121,6 +121,10 @@ std::optional<Change> find_shift(Windows windows, const Options& options) {
     if (rate ? !has_fallen(usual, after, options) : !has_left(usual, after, ratio, options))
       continue;
     Change change = made(windows, rate ? ChangeKind::falls : ChangeKind::out_of_range);
+    if (rate) {
+      if (change.value > usual.median) return std::nullopt;  // it has risen again
+      change.value = after.median;
+    }
     change.from = windows[at].first;
     change.usual = usual.median;
     change.count = after.count;

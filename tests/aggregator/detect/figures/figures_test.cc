@@ -120,6 +120,18 @@ TEST_CASE("figure changes: a rate that falls") {
   CHECK(change->kind == ChangeKind::falls);
   CHECK(change->from == Iteration{400});
   CHECK(*change->usual == doctest::Approx(4000).epsilon(0.02));
+  CHECK(change->value == doctest::Approx(2500).epsilon(0.02));
+}
+
+TEST_CASE("figure changes: a rate that has risen again is none") {
+  Noise noise(5);
+  const auto rate = [&](int end) {
+    return found(FigureKind::rate, end, [&](int i) {
+      return noise(i < 400 ? 4000 : i == 600 ? 4400 : 2500, 0.01);
+    });
+  };
+  CHECK(rate(599));
+  CHECK_FALSE(rate(600));
 }
 
 TEST_CASE("figure changes: ordinary runs have none") {
