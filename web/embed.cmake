@@ -1,5 +1,12 @@
 # Writes MADE/assets.cc: the parts of the page, plain and packed, each named by its content.
 # usage: cmake -D SOURCE=web -D MADE=FOLDER -P embed.cmake
+# Both also stand within the elements of a document that is one file (aggregator/handout).
+file(READ ${MADE}/app.js script)
+file(READ ${MADE}/style.css style)
+if(script MATCHES "</[sS][cC][rR][iI][pP][tT]|<!--" OR style MATCHES "</[sS][tT][yY][lL][eE]")
+  message(FATAL_ERROR "The page's script or style sheet holds a text that would end its element")
+endif()
+
 set(table "")
 set(blocks "")
 file(READ ${SOURCE}/index.html document)

@@ -6,8 +6,8 @@ import type { Incident as Row, Report, ReportEvent } from "./api_types";
 import { counted, grouped, millis, some, span, spoken } from "./format";
 import { Tell } from "./confirm";
 import { useAsked } from "./live";
-import { LinesPanel } from "./lines";
-import type { LinesQuery } from "./lines";
+import { LinesPanel, RawLines } from "./lines";
+import type { LinesQuery } from "./handed";
 import { Ago, NotYet, Section, Since, Time, Wild } from "./parts";
 import { Fact, KnownFault, Suspects, Template, Verdict } from "./report";
 import { to } from "./route";
@@ -63,8 +63,8 @@ function lastOfEach(triggers: readonly Trigger[]): Trigger[] {
   return triggers.filter((one, i) => !triggers.slice(i + 1).some((other) => key(other) === key(one)));
 }
 
-/** All that is known of the incident, in order of time. */
-function storyOf(row: Row, report: Report, evidence: Evidence | null): Step[] {
+/** All that is known of the incident, in order of time; without a row of it, what the report says. */
+export function storyOf(row: Row | null, report: Report, evidence: Evidence | null): Step[] {
   const steps: Step[] = [];
   const training = report.stages.find((stage) => stage.stage === report.verdict.stage);
   const progress = report.verdict.iteration;
@@ -77,10 +77,12 @@ function storyOf(row: Row, report: Report, evidence: Evidence | null): Step[] {
   const said = (trigger: Trigger) => report.events.some((event) => trigger.detail === `new line: ${event.template}`);
   const signs = [...report.events.map(eventStep),
                  ...lastOfEach(evidence?.triggers ?? []).filter((trigger) => !said(trigger)).map(triggerStep)];
-  signs.push({ at: millis(row.opened), time: row.opened, kind: "alert", what: <>The incident opened; sinks that are set up get an alert</> });
+  if (row) {
+    signs.push({ at: millis(row.opened), time: row.opened, kind: "alert", what: <>The incident opened; sinks that are set up get an alert</> });
+  }
   signs.sort((a, b) => (a.at ?? Infinity) - (b.at ?? Infinity) || rank(a) - rank(b));
   steps.push(...signs);
-  if (row.resolved) {
+  if (row?.resolved) {
     steps.push({ at: millis(row.resolved), time: row.resolved, kind: "over", what: <>It was resolved</> });
   }
   return steps;
@@ -97,7 +99,7 @@ const NAMES: Record<Step["kind"], string> = {
   over: "resolved",
 };
 
-function Story(props: { steps: Step[]; ask: (query: LinesQuery) => void }) {
+export function Story(props: { steps: Step[]; ask: (query: LinesQuery) => void }) {
   const [open, setOpen] = useState(false);
   const consequences = props.steps.filter((step) => step.kind === "consequence");
   const folded = new Set(open ? [] : consequences.slice(FOLDED_FROM));
@@ -114,7 +116,7 @@ function Story(props: { steps: Step[]; ask: (query: LinesQuery) => void }) {
             {first !== null && step.at !== null && step.at !== first && <span className="note">{
               `${step.at > first ? "+" : "−"}${span(Math.abs(step.at - first))}`}</span>}</>}</span>
           <span className="what"><span className={`role ${step.kind}`}>{NAMES[step.kind]}</span> {step.what}
-            {step.lines && <button type="button" className="quiet" onClick={() => props.ask(step.lines!)}>Raw lines</button>}
+            {step.lines && <RawLines query={step.lines} ask={props.ask}>Raw lines</RawLines>}
           </span>
         </li>
         {i === last && consequences.length > FOLDED_FROM && more}
@@ -124,7 +126,7 @@ function Story(props: { steps: Step[]; ask: (query: LinesQuery) => void }) {
 }
 
 /** Who named whom as the silent one. */
-function Accusations(props: { report: Report }) {
+export function Accusations(props: { report: Report }) {
   const rows = props.report.events.filter((event) => event.why.includes("accused"));
   if (rows.length === 0) return null;
   return (

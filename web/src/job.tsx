@@ -5,7 +5,7 @@ import type { Job as JobRow, Node } from "./api_types";
 import { millis } from "./format";
 import { Ago, Failure, Loading, Time, Wild } from "./parts";
 import { useAsked, useNow } from "./live";
-import type { LinesQuery } from "./lines";
+import type { LinesQuery } from "./handed";
 import { LinesPanel } from "./lines";
 import { NodeMap } from "./map";
 import { Events, Fact, KnownFault, Notable, Read, Suspects, Verdict } from "./report";

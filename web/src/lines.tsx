@@ -1,15 +1,17 @@
 // Raw lines, read on the nodes when somebody asks for them.
 import { useEffect, useMemo, useRef, useState } from "react";
+import type { ReactNode } from "react";
 import { ApiError, get, idIn } from "./api";
 import type { Line, Lines as Answer } from "./api_types";
 import { counted, harmless } from "./format";
+import { handed, hasLines } from "./handed";
+import type { LinesQuery } from "./handed";
 import { Copy, Empty, Failure, Loading, Time, Wild } from "./parts";
 
-export interface LinesQuery {
-  node?: string;
-  rank?: number;
-  template?: string;
-  around?: string;
+/** The way to raw lines, where there are any. */
+export function RawLines(props: { query: LinesQuery; ask: (query: LinesQuery) => void; children: ReactNode }) {
+  if (!hasLines(props.query)) return null;
+  return <button type="button" className="quiet" onClick={() => props.ask(props.query)}>{props.children}</button>;
 }
 
 const LIMIT = 200;
@@ -110,12 +112,12 @@ export function LinesPanel(props: { job: string; query: LinesQuery; close: () =>
       <header>
         <h2><Wild text={said(props.query)} /></h2>
         <button type="button" className="quiet" onClick={props.close} aria-label="Close raw lines">✕</button>
-        {props.query.around && <p className="note">around <Time at={props.query.around} precise /></p>}
+        {props.query.around && !handed && <p className="note">around <Time at={props.query.around} precise /></p>}
         <div className="tools">
           <input type="search" value={text} placeholder="Search in these lines" aria-label="Search in these lines"
             onChange={(event) => setText(event.target.value)} />
-          <label>context <select value={context} onChange={(event) => setContext(Number(event.target.value))}>
-            {[0, 5, 20, 100].map((one) => <option key={one} value={one}>{one}</option>)}</select></label>
+          {!handed && <label>context <select value={context} onChange={(event) => setContext(Number(event.target.value))}>
+            {[0, 5, 20, 100].map((one) => <option key={one} value={one}>{one}</option>)}</select></label>}
           {answer && shown.length > 0 && <Copy what="lines"
             text={shown.map((line) => `${line.node} ${line.file}:${line.line ?? ""} ${line.text}`).join("\n")} />}
         </div>
@@ -128,6 +130,7 @@ export function LinesPanel(props: { job: string; query: LinesQuery; close: () =>
         {answer && answer.lines.length > 0 && shown.length === 0 &&
           <Empty><p>None of {counted(answer.lines.length, "line")} holds this text.</p></Empty>}
         {logsOf(shown).map((log) => <Rows key={log.key} log={log} text={text} />)}
+        {handed && <p className="note">These are the lines that the report holds of its events; the logs have more.</p>}
         {answer && answer.redacted > 0 && <p className="note">Secrets were blotted out in {
           counted(answer.redacted, "line")}.</p>}
       </div>

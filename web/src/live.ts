@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "
 import { ApiError, get, readStream } from "./api";
 import type { StreamEvent } from "./api";
 import type { Answers } from "./api_types";
+import { handed } from "./handed";
 
 /** live: events arrive; polling: the aggregator has no stream left; broken: it does not answer. */
 export type Link = "connecting" | "live" | "polling" | "broken" | "asleep";
@@ -169,9 +170,9 @@ export function useAsked<Key extends keyof Answers>(
     if (path === null) return undefined;
     const stopper = new AbortController();
     let timer = 0;
-    const later = () => { timer = window.setTimeout(fetchNow, waits.current); };
+    const later = () => { if (!handed) timer = window.setTimeout(fetchNow, waits.current); };
     const fetchNow = () => {
-      if (document.hidden) return later();
+      if (document.hidden && !handed) return later();
       get(key, path, stopper.signal).then((data) => {
         setHeld({ path, data, error: null, at: Date.now() });
         later();

@@ -2,13 +2,15 @@
 import { StrictMode, useEffect } from "react";
 import { createRoot } from "react-dom/client";
 import { Fleet, Incidents } from "./fleet";
+import { ReportFile } from "./file";
+import { handed } from "./handed";
 import { Incident } from "./incident";
 import { Job } from "./job";
 import { Agents, Faults } from "./lists";
 import { stream } from "./live";
 import { Empty } from "./parts";
 import { followLinks, to, useRoute } from "./route";
-import { Shell } from "./shell";
+import { FileShell, Shell } from "./shell";
 
 const TITLES: Record<string, string> = { fleet: "L4", incidents: "Incidents · L4", agents: "Agents · L4", faults: "Faults · L4" };
 
@@ -27,6 +29,11 @@ function View() {
   }
 }
 
-followLinks();
-stream.start();
-createRoot(document.getElementById("app")!).render(<StrictMode><Shell><View /></Shell></StrictMode>);
+const root = createRoot(document.getElementById("app")!);
+if (handed) {
+  root.render(<StrictMode><FileShell><ReportFile handed={handed} /></FileShell></StrictMode>);
+} else {
+  followLinks();
+  stream.start();
+  root.render(<StrictMode><Shell><View /></Shell></StrictMode>);
+}

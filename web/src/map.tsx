@@ -3,9 +3,10 @@ import { useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, u
 import type { KeyboardEvent, PointerEvent } from "react";
 import { idIn } from "./api";
 import type { Job, Node, Report, Scores } from "./api_types";
-import { counted, grouped, harmless, timeText } from "./format";
+import { counted, grouped, harmless, millis, timeText } from "./format";
 import { serverNow, useAsked } from "./live";
-import type { LinesQuery } from "./lines";
+import { handed } from "./handed";
+import type { LinesQuery } from "./handed";
 import { Pictures, coloursOf, drawScene, layoutOf } from "./map_draw";
 import type { Cell, Colours, Layout, Scene, View } from "./map_draw";
 import { busyRange, matrixOf, ordered, scoreOf } from "./map_data";
@@ -33,11 +34,12 @@ const ORDERS: { order: Order; word: string }[] = [
 interface Range { from: number; to: number }
 
 /** The whole axis: the scores, and behind them what a silence needs to be seen. */
-function wholeRange(matrix: Matrix, job: Job | null): Range {
+function wholeRange(matrix: Matrix, job: Job | null, report: Report): Range {
   const end = matrix.begin + matrix.column * matrix.columns;
-  if (matrix.by !== "time" || job === null || job.ended) return { from: matrix.begin, to: end };
+  if (matrix.by !== "time") return { from: matrix.begin, to: end };
+  const last = job === null || job.ended ? millis(report.job.end) ?? end : serverNow();
   const most = end + BEYOND * (end - matrix.begin);
-  return { from: matrix.begin, to: Math.max(end, Math.min(serverNow(), most)) };
+  return { from: matrix.begin, to: Math.max(end, Math.min(last, most)) };
 }
 
 function useScores(job: string, what: What, range: Range | null, by: string, width: number) {
@@ -108,7 +110,9 @@ export interface MapProps {
 export function NodeMap(props: MapProps) {
   const { route } = props;
   const wanted = route.query.get("map") as What | null;
-  const what: What = wanted ?? (props.report.verdict.state === "slow" ? "phases" : "nodes");
+  const usual: What = wanted ?? (props.report.verdict.state === "slow" ? "phases" : "nodes");
+  const whats = handed ? WHATS.filter(({ what }) => handed!.scores.some((one) => one.what === what)) : WHATS;
+  const what = whats.some((one) => one.what === usual) ? usual : whats[0]!.what;
   const order = (route.query.get("order") ?? "suspicion") as Order;
   const phase = route.query.get("phase") ?? "";
   const [box, width] = useWidth();
@@ -126,7 +130,7 @@ export function NodeMap(props: MapProps) {
   const focused = useRef("");
   useEffect(() => {
     if (!matrix || !asked.data || range !== null) return;
-    setWhole(wholeRange(matrix, props.job));
+    setWhole(wholeRange(matrix, props.job, props.report));
     if (focused.current === what) return;
     focused.current = what;
     setRange(busyRange(matrix, props.report));
@@ -138,7 +142,7 @@ export function NodeMap(props: MapProps) {
     <Section title="Where and when" id="map" note={about.says}>
       <div className="map-tools">
         <div className="chips" role="group" aria-label="What the map shows">
-          {WHATS.map((one) => <button type="button" key={one.what} aria-pressed={one.what === what}
+          {whats.map((one) => <button type="button" key={one.what} aria-pressed={one.what === what}
             onClick={() => setQuery({ map: one.what })}>{one.word}</button>)}
         </div>
         {matrix && matrix.phases.length > 1 && <label className="note">phase <select value={matrix.phase ?? ""}

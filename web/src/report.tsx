@@ -4,9 +4,10 @@ import type { ReactNode } from "react";
 import type { Report, ReportEvent, ReportNode } from "./api_types";
 import { certainty, counted, grouped, harmless, millis, percent, ranksText, scopeText, sized, some, span,
   spoken, toneOf } from "./format";
+import { RawLines } from "./lines";
 import { Ago, Section, Sentence, StateMark, Time, Wild } from "./parts";
 import { to } from "./route";
-import type { LinesQuery } from "./lines";
+import type { LinesQuery } from "./handed";
 
 const SHARE_MIN = 0.01; // suspects below it are counted, not shown
 const SUSPECTS_MAX = 5;
@@ -69,9 +70,8 @@ function Suspect(props: { node: ReportNode; report: Report; first: boolean; ask:
         at={node.first_seen} precise /></>}</p>
       {node.why.length > 0 && <ul className="why">
         {node.why.map((why, i) => <li key={i}><Wild text={why} /></li>)}</ul>}
-      <button type="button" className="quiet"
-        onClick={() => props.ask({ node: node.node, around: node.first_seen ?? props.report.verdict.since ?? "" })}>
-        Raw lines of this node</button>
+      <RawLines ask={props.ask} query={{ node: node.node, around: node.first_seen ?? props.report.verdict.since ?? "" }}>
+        Raw lines of this node</RawLines>
     </li>
   );
 }
@@ -137,7 +137,7 @@ export function EventRow(props: { event: ReportEvent; job: string; ask: (query: 
   return (
     <li className={`event ${event.role}`}>
       <div className="line"><span className={`role ${event.role}`}>{event.role}</span>
-        <Time at={event.first.time} precise />
+        {event.first.time && <Time at={event.first.time} precise />}
         <span className="note">{event.count === 1 ? "once" : `${grouped(event.count)} times`} on {
           harmless(some(event.nodes, 2))}</span></div>
       <Template text={event.template} />
@@ -145,8 +145,7 @@ export function EventRow(props: { event: ReportEvent; job: string; ask: (query: 
       <div className="line tail">
         {event.why.map((why) => <abbr key={why} title={WHY[why] ?? ""}>{why}</abbr>)}
         {values.map((value, i) => <span key={i} className="note">{spoken(value.kind)} <Wild text={value.value} /></span>)}
-        <button type="button" className="quiet" onClick={() => props.ask({ template: event.template_id,
-          around: event.first.time ?? "" })}>Raw lines</button>
+        <RawLines ask={props.ask} query={{ template: event.template_id, around: event.first.time ?? "" }}>Raw lines</RawLines>
       </div>
     </li>
   );

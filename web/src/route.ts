@@ -1,6 +1,7 @@
 // Where one is: the address holds the whole view, so that a link shows what its sender saw.
 import { useSyncExternalStore } from "react";
 import { ROOT } from "./api";
+import { handed } from "./handed";
 
 export interface Route {
   view: string; // fleet, jobs, incidents, agents, faults
@@ -56,6 +57,12 @@ export function setQuery(changes: Record<string, string>): void {
   for (const [key, value] of Object.entries(changes)) {
     if (value) url.searchParams.set(key, value);
     else url.searchParams.delete(key);
+  }
+  if (handed) { // a browser lets no script change the address of a file
+    for (const [key, value] of Object.entries(changes)) current.query.set(key, value);
+    current = { ...current };
+    watchers.forEach((watcher) => watcher());
+    return;
   }
   window.history.replaceState(null, "", url.pathname + url.search);
   refresh();

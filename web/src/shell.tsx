@@ -4,6 +4,7 @@ import type { FormEvent, ReactNode } from "react";
 import { ApiError, get, onTokenNeeded, signIn, signOut } from "./api";
 import type { Session } from "./api_types";
 import { age } from "./format";
+import { handed } from "./handed";
 import type { Zone } from "./format";
 import { stream, useLink, useNow } from "./live";
 import { RoleContext, Wild, ZoneContext } from "./parts";
@@ -38,13 +39,22 @@ function Broken() {
   return <div className="broken" role="alert">This view is {age(Date.now() - heard)} old: {why}. It goes on by itself.</div>;
 }
 
-const KEYS: [string, string][] = [
+type Keys = [string, string][];
+const VIEW_KEYS: Keys = [
   ["g f", "fleet"], ["g i", "incidents"], ["g a", "agents"], ["g k", "known faults"], ["/", "filter"],
-  ["j  k", "next, previous job"], ["Enter", "open it"], ["t", "times local or UTC"],
-  ["m", "to the map"], ["← → ↑ ↓", "in the map: choose a cell"], ["Shift ← →", "in the map: pan"],
-  ["+  −  0", "in the map: zoom in, out, whole job"], ["Enter", "in the map: why"], ["Esc", "close what is open"],
-  ["?", "this list"],
+  ["j  k", "next, previous job"], ["Enter", "open it"],
 ];
+const TIME_KEYS: Keys = [["t", "times local or UTC"]];
+const MAP_KEYS: Keys = [
+  ["m", "to the map"], ["← → ↑ ↓", "in the map: choose a cell"], ["Shift ← →", "in the map: pan"],
+  ["+  −  0", "in the map: zoom in, out, whole job"], ["Enter", "in the map: why"],
+];
+const OTHER_KEYS: Keys = [["Esc", "close what is open"], ["?", "this list"]];
+
+function keysHere(): Keys {
+  if (!handed) return [...VIEW_KEYS, ...TIME_KEYS, ...MAP_KEYS, ...OTHER_KEYS];
+  return [...TIME_KEYS, ...(handed.scores.length > 0 ? MAP_KEYS : []), ...OTHER_KEYS];
+}
 
 function Help(props: { close: () => void }) {
   const box = useRef<HTMLDivElement>(null);
@@ -58,7 +68,7 @@ function Help(props: { close: () => void }) {
       <div className="dialog" role="dialog" aria-modal="true" aria-label="Keys" tabIndex={-1} ref={box}
         onClick={(event) => event.stopPropagation()}>
         <header><h2>Keys</h2><button type="button" className="quiet" onClick={props.close} aria-label="Close">✕</button></header>
-        <dl className="keys">{KEYS.map(([keys, what], i) => <div key={i}><dt>{keys.split(" ").filter(Boolean).map((one) =>
+        <dl className="keys">{keysHere().map(([keys, what], i) => <div key={i}><dt>{keys.split(" ").filter(Boolean).map((one) =>
           <kbd key={one}>{one}</kbd>)}</dt><dd>{what}</dd></div>)}</dl>
       </div>
     </div>
@@ -111,7 +121,7 @@ function useKeys(toggleHelp: () => void, toggleZone: () => void, close: () => vo
       if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return;
       const pair = `${before.current} ${event.key}`;
       before.current = event.key;
-      const found: Record<string, () => void> = {
+      const found: Record<string, () => void> = handed ? {} : {
         "g f": () => go(to("fleet")), "g i": () => go(to("incidents")), "g a": () => go(to("agents")),
         "g k": () => go(to("faults")),
       };
@@ -130,17 +140,63 @@ function useKeys(toggleHelp: () => void, toggleZone: () => void, close: () => vo
   });
 }
 
+/** The zone in which times are shown; kept where the browser keeps anything for this page. */
+function useZone(): [Zone, () => void] {
+  const [zone, setZone] = useState<Zone>(() => {
+    try {
+      return localStorage.getItem(ZONE_KEY) === "local" ? "local" : "utc";
+    } catch {
+      return "utc";
+    }
+  });
+  const toggle = () => {
+    const next = zone === "utc" ? "local" : "utc";
+    setZone(next);
+    try {
+      localStorage.setItem(ZONE_KEY, next);
+    } catch {
+      // A browser may keep nothing for files.
+    }
+  };
+  return [zone, toggle];
+}
+
+/** What every page has in its upper right corner. */
+function Tools(props: { zone: Zone; toggleZone: () => void; help: () => void }) {
+  const { zone } = props;
+  return (
+    <>
+      <button type="button" className="quiet" onClick={props.toggleZone} title="Times are shown so; t changes it"
+        aria-label={`Times are ${zone === "utc" ? "UTC" : "local"}; change`}>{zone === "utc" ? "UTC" : "local"}</button>
+      <button type="button" className="quiet" onClick={props.help} aria-label="Keys">?</button>
+    </>
+  );
+}
+
+/** Around a report that stands in the document: there is nowhere to go, and nobody to ask. */
+export function FileShell(props: { children: ReactNode }) {
+  const [zone, toggleZone] = useZone();
+  const [help, setHelp] = useState(false);
+  useKeys(() => setHelp(!help), toggleZone, () => setHelp(false));
+  return (
+    <ZoneContext.Provider value={zone}>
+      <a className="skip" href="#main">To the content</a>
+      <header className="top">
+        <span className="brand"><i aria-hidden="true" />L4</span>
+        <span className="tools"><Tools zone={zone} toggleZone={toggleZone} help={() => setHelp(true)} /></span>
+      </header>
+      {props.children}
+      {help && <Help close={() => setHelp(false)} />}
+    </ZoneContext.Provider>
+  );
+}
+
 export function Shell(props: { children: ReactNode }) {
   const route = useRoute();
-  const [zone, setZone] = useState<Zone>(() => localStorage.getItem(ZONE_KEY) === "local" ? "local" : "utc");
+  const [zone, toggleZone] = useZone();
   const [help, setHelp] = useState(false);
   const [session, setSession] = useState<Session | null>(null);
   const [asks, setAsks] = useState(false);
-  const toggleZone = () => {
-    const next = zone === "utc" ? "local" : "utc";
-    localStorage.setItem(ZONE_KEY, next);
-    setZone(next);
-  };
   useKeys(() => setHelp(!help), toggleZone, () => setHelp(false));
   useEffect(() => {
     onTokenNeeded(() => setAsks(true));
@@ -161,11 +217,9 @@ export function Shell(props: { children: ReactNode }) {
           aria-current={current === view ? "page" : undefined}>{word}</a>)}</nav>
         <span className="tools">
           {!asks && <Freshness />}
-          <button type="button" className="quiet" onClick={toggleZone} title="Times are shown so; t changes it"
-            aria-label={`Times are ${zone === "utc" ? "UTC" : "local"}; change`}>{zone === "utc" ? "UTC" : "local"}</button>
           {session?.by_cookie && !asks && <button type="button" className="quiet who"
             onClick={() => void signOut()} title="Sign out"><Wild text={session.who} /> ⏏</button>}
-          <button type="button" className="quiet" onClick={() => setHelp(true)} aria-label="Keys">?</button>
+          <Tools zone={zone} toggleZone={toggleZone} help={() => setHelp(true)} />
         </span>
       </header>
       {!asks && <Broken />}

@@ -2,7 +2,9 @@
 import { useEffect, useRef } from "react";
 import type { Node, Report } from "./api_types";
 import { counted, grouped, harmless, ranksText } from "./format";
-import type { LinesQuery } from "./lines";
+import { handed } from "./handed";
+import type { LinesQuery } from "./handed";
+import { RawLines } from "./lines";
 import { scoreOf } from "./map_data";
 import type { MapRow, Matrix } from "./map_data";
 import type { Cell } from "./map_draw";
@@ -66,8 +68,10 @@ export function Why(props: { cell: Cell; matrix: Matrix; rows: readonly MapRow[]
       </ul>}
       {events.length > 0 && <ul className="why">{events.map((event) => (
         <li key={event.template_id}>{event.role}: <Wild text={event.template} /></li>))}</ul>}
-      <button type="button" onClick={() => props.ask({ node: cell.row.node, around: time ?? report.verdict.since ?? "" })}>
-        Raw lines of {harmless(cell.row.node)}{time ? " around then" : ""}</button>
+      {!handed && <button type="button"
+        onClick={() => props.ask({ node: cell.row.node, around: time ?? report.verdict.since ?? "" })}>
+        Raw lines of {harmless(cell.row.node)}{time ? " around then" : ""}</button>}
+      {handed && <RawLines ask={props.ask} query={{ node: cell.row.node }}>Raw lines of {harmless(cell.row.node)}</RawLines>}
     </div>
   );
 }
