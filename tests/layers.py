@@ -118,6 +118,7 @@ ALLOWED = {
         "aggregator/rows", "aggregator/fetch", "aggregator/confirm", "aggregator/past",
         "aggregator/live", "aggregator/collect", "aggregator/flows", "common/metrics"],
     "aggregator/page": ["common/base", "aggregator/http"],
+    "aggregator/handout": ["common/base", "aggregator/page/assets.h", "aggregator/serve"],
     "aggregator": COMMON + [
         "aggregator/alert", "aggregator/faults", "aggregator/serve", "aggregator/http",
         "aggregator/page", "aggregator/collect", "aggregator/flows",
