@@ -162,8 +162,10 @@ ALLOWED = {
         "aggregator/faults", "aggregator/http", "aggregator/serve", "tools/l4/keyring",
         "tools/l4/terminal", "tools/l4/ask"],
     "tools/l4/commands": COMMON + [
-        "common/http", "agent", "agent/daemon", "agent/tail", "agent/discover", "aggregator",
-        "aggregator/diagnose", "aggregator/faults", "aggregator/serve", "offline",
+        "common/http", "agent", "agent/daemon", "agent/tail", "agent/discover",
+        "agent/pipeline/secrets.h", "aggregator", "aggregator/diagnose", "aggregator/faults",
+        "aggregator/handout", "aggregator/job", "aggregator/rows", "aggregator/scores",
+        "aggregator/serve", "offline",
         "tools/l4/terminal", "tools/l4/ask", "tools/l4/commands/faults", "tools/l4/commands/pool",
         "tools/l4/commands/keys", "tools/l4/commands/local", "tools/l4/commands/setup",
         "tools/l4/commands/check", "tools/l4/commands/demo", "tools/l4/commands/flows"],

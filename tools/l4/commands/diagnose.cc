@@ -18,6 +18,7 @@
 #include "offline/lines_writer.h"
 #include "offline/offline.h"
 #include "offline/settings.h"
+#include "tools/l4/commands/report_file.h"
 #include "tools/l4/commands/zone.h"
 #include "tools/l4/terminal/exit.h"
 #include "tools/l4/terminal/output.h"
@@ -117,6 +118,7 @@ Examples:
   l4 diagnose /logs/job-4711
   l4 diagnose /logs/job-4711 --history /logs/job-4690 --history /logs/job-4688
   l4 diagnose /logs/job-4711 --format json --out report.json --lines lines.tsv
+  l4 diagnose /logs/job-4711 --html report.html
   l4 diagnose /logs/job-4711 --as-of 2026-11-20T16:30:00Z
   l4 diagnose /logs/job-4711 --layout '{node}/out.{rank}.txt'
 
@@ -154,6 +156,7 @@ void add_diagnose(terminal::Options& to, DiagnoseOptions& options) {
       .one_of({"text", "json"});
   to.value("--out", options.out, "FILE", "write the report here and not to standard output")
       .in_group(kOutput);
+  add_html(to, options.html).in_group(kOutput);
   to.value("--lines", options.lines, "FILE", kLinesHelp).in_group(kOutput);
   to.value("--top", options.top, "N", "rows of each list in the text report (default: 8)")
       .in_group(kOutput)
@@ -186,6 +189,7 @@ Result<void> check_diagnose(DiagnoseOptions& options) {
   options.without = *without;
   if (options.no_faults) options.without.add(diagnose::Part::library);
   if (auto out = terminal::check_writable("--out", options.out); !out) return out;
+  if (auto html = check_html(options.html, {}); !html) return html;
   if (auto lines = terminal::check_writable("--lines", options.lines); !lines) return lines;
   return check_layout(options.layout);
 }
@@ -237,6 +241,11 @@ int run_diagnose(const DiagnoseOptions& options) {
   diagnosis.report.version = L4_VERSION;
   offline::add_examples(diagnosis, *job);
   write_warnings(diagnosis.report.warnings, options);
+  // What cannot be written does not keep the report from being printed.
+  const int html = options.html.empty()
+                       ? terminal::kDone
+                       : write_html(diagnosis.report, beside_of(*job->state, diagnosis.report),
+                                    options.top, options.html, "l4");
   if (const int written =
           terminal::write_text(render(diagnosis.report, options), options.out, "l4");
       written != terminal::kDone)
@@ -244,6 +253,7 @@ int run_diagnose(const DiagnoseOptions& options) {
   if (!options.lines.empty())
     if (const auto written = offline::write_lines(diagnosis, *job, options.lines); !written)
       return terminal::fail(written.error(), terminal::kWrongUse);
+  if (html != terminal::kDone) return html;
   // The process ends here: taking a large job's state apart piece by piece would only cost time.
   static const offline::Job* const kept = new offline::Job(std::move(*job));
   static_cast<void>(kept);

@@ -20,6 +20,7 @@ struct DiagnoseOptions {
   std::vector<std::filesystem::path> history;
   std::string format = "text";
   std::filesystem::path out;    ///< empty: standard output
+  std::filesystem::path html;   ///< empty: no HTML file
   std::filesystem::path lines;  ///< empty: no lines file
   std::string layout;
   std::string as_of_given, zone_given;  ///< as they were written; check_diagnose reads them

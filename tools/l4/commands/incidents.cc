@@ -90,14 +90,20 @@ Result<void> check_incidents(const IncidentsOptions& options) {
     return std::unexpected(Error{"--follow",
                                  "goes with --job, and not with ID, --open, --diff "
                                  "or --out"});
-  return terminal::check_writable("--out", options.out);
+  if (!options.html.empty() && options.incident.empty())
+    return std::unexpected(Error{"--html", "say the ID of the incident"});
+  return check_report_options(options);
 }
 
 int run_incidents(const IncidentsOptions& options) {
   const auto asked = ask::find_aggregator(options);
   if (!asked) return terminal::fail(asked.error().error, asked.error().exit, kIncidentsProgram);
-  if (!options.incident.empty())
-    return show_report(options, fetch_incident(options, *asked), kIncidentsProgram);
+  if (!options.incident.empty()) {
+    const auto report = fetch_incident(options, *asked);
+    Beside beside;
+    if (report && !options.html.empty()) beside = fetch_beside(*asked, *report, kIncidentsProgram);
+    return show_report(options, report, kIncidentsProgram, read_report, beside);
+  }
   if (options.follow) return run_follow(*asked, options.job, options.format);
   return list_incidents(options, *asked);
 }

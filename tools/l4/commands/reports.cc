@@ -17,9 +17,15 @@ namespace l4::commands {
 void add_report_options(terminal::Options& to, ReportOptions& options, const char* before) {
   to.value("--diff", options.diff, before, "what has changed since this report");
   to.value("--out", options.out, "FILE", "write the report here and not to standard output");
+  add_html(to, options.html);
   to.value("--top", options.top, "N", "rows of each list in the text report (default: 8)")
       .between(1, 1'000'000);
   to.flag("--exit-code", options.exit_code, "end with 10 if the job failed");
+}
+
+Result<void> check_report_options(const ReportOptions& options) {
+  if (auto wrong = terminal::check_writable("--out", options.out); !wrong) return wrong;
+  return check_html(options.html, options.diff);
 }
 
 ask::Answer<diagnose::Report> read_report(const std::filesystem::path& from) {
@@ -44,8 +50,10 @@ ask::Answer<diagnose::Report> parse_report(const ask::Aggregator& asked, std::st
 }
 
 int show_report(const ReportOptions& options, const ask::Answer<diagnose::Report>& report,
-                std::string_view program, const ReadBefore& read_before) {
+                std::string_view program, const ReadBefore& read_before, const Beside& beside) {
   if (!report) return terminal::fail(report.error().error, report.error().exit, program);
+  // What cannot be written does not keep the report from being printed.
+  const int html = write_html(*report, beside, options.top, options.html, program);
   serve::TextStyle style;
   style.color = options.out.empty() && terminal::is_color_wanted();
   style.top = options.top;
@@ -61,6 +69,7 @@ int show_report(const ReportOptions& options, const ask::Answer<diagnose::Report
   if (const int written = terminal::write_text(text, options.out, program);
       written != terminal::kDone)
     return written;
+  if (html != terminal::kDone) return html;
   return options.exit_code && is_failure(report->verdict.state) ? terminal::kFailureFound
                                                                 : terminal::kDone;
 }

@@ -1,7 +1,5 @@
 #include "tools/l4/commands/show.h"
 
-#include "tools/l4/terminal/output.h"
-
 namespace l4::commands {
 
 const char* const kShowFooter =
@@ -11,6 +9,7 @@ aggregator is asked. A dash stands for standard input.
 Examples:
   l4 show report.json
   l4 show now.json --diff before.json
+  l4 show report.json --html report.html
   curl -s http://head-node:7440/api/v1/jobs/job-4711/snapshot | l4 show -
 
 Exit status:
@@ -26,7 +25,7 @@ void add_show(terminal::Options& to, ShowOptions& options) {
 }
 
 Result<void> check_show(const ShowOptions& options) {
-  return terminal::check_writable("--out", options.out);
+  return check_report_options(options);
 }
 
 int run_show(const ShowOptions& options) {

@@ -121,11 +121,12 @@ void add_snapshot(terminal::Options& to, SnapshotOptions& options) {
 Result<void> check_snapshot(const SnapshotOptions& options) {
   if (auto wrong = ask::check_asking(options); !wrong) return wrong;
   if (auto wrong = check_job(options.job); !wrong) return wrong;
-  if ((options.list || options.store) && (!options.at.empty() || !options.diff.empty() ||
-                                          !options.out.empty() || (options.list && options.store)))
+  if ((options.list || options.store) &&
+      (!options.at.empty() || !options.diff.empty() || !options.out.empty() ||
+       !options.html.empty() || (options.list && options.store)))
     return std::unexpected(
         Error{options.list ? "--list" : "--store", "stands alone: it shows no report"});
-  return terminal::check_writable("--out", options.out);
+  return check_report_options(options);
 }
 
 ask::Answer<diagnose::Report> fetch_snapshot(const ask::Aggregator& asked, const std::string& job,
@@ -150,8 +151,12 @@ int run_snapshot(const SnapshotOptions& options) {
         options.format, *asked,
         ask::fetch(*asked, job_path(options.job, "snapshots?count=1000"), kListTimeout),
         ask::read_snapshots, kSnapshotProgram);
-  return show_report(options, fetch_snapshot(*asked, options.job, options.at), kSnapshotProgram,
-                     [&](const std::string&) { return read_before(options, *asked); });
+  const auto report = fetch_snapshot(*asked, options.job, options.at);
+  Beside beside;
+  if (report && !options.html.empty()) beside = fetch_beside(*asked, *report, kSnapshotProgram);
+  return show_report(
+      options, report, kSnapshotProgram,
+      [&](const std::string&) { return read_before(options, *asked); }, beside);
 }
 
 }  // namespace l4::commands

@@ -63,6 +63,29 @@ int write_text(const std::string& text, const std::filesystem::path& file,
               kWrongUse, program);
 }
 
+int write_whole(const std::string& text, const std::filesystem::path& file,
+                std::string_view program) {
+  namespace fs = std::filesystem;
+  std::error_code wrong;
+  const fs::path place = fs::is_symlink(file, wrong) ? fs::weakly_canonical(file, wrong) : file;
+  const fs::file_status before = fs::status(place, wrong);
+  if (fs::exists(before) && !fs::is_regular_file(before)) return write_text(text, place, program);
+  const fs::path beside = place.string() + ".new";
+  errno = 0;
+  std::ofstream out(beside, std::ios::binary | std::ios::trunc);
+  const bool is_ours = out.is_open();
+  out << text;
+  out.close();
+  wrong.clear();
+  if (!out) wrong.assign(errno, std::generic_category());
+  if (!wrong && fs::exists(before)) fs::permissions(beside, before.permissions(), wrong);
+  if (!wrong) fs::rename(beside, place, wrong);
+  if (!wrong) return kDone;
+  std::error_code ignored;
+  if (is_ours) fs::remove(beside, ignored);
+  return fail({file.string(), "cannot write the report: " + wrong.message()}, kWrongUse, program);
+}
+
 Result<void> check_writable(const char* option, const std::filesystem::path& file) {
   if (file.empty()) return {};
   std::error_code ignored;

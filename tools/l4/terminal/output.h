@@ -29,6 +29,12 @@ serve::TextStyle style_of_output();
 int write_text(const std::string& text, const std::filesystem::path& file,
                std::string_view program);
 
+/// Writes all of `text` into `file`, or leaves what stood there: it is written beside and takes its
+/// place when it is complete. What is no regular file (a pipe) is written as it is. Exit status: 0;
+/// 2 with a message that names `file`.
+int write_whole(const std::string& text, const std::filesystem::path& file,
+                std::string_view program);
+
 /// Error: the folder of an output file is missing or cannot be written. `option` names the file in
 /// the message; an empty `file` is never an error.
 Result<void> check_writable(const char* option, const std::filesystem::path& file);

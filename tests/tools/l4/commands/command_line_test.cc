@@ -117,6 +117,7 @@ TEST_CASE("command line: jobs, snapshot and agents ask a running aggregator") {
   CHECK(snapshot.format == "json");
   CHECK(snapshot.out == "r");
   CHECK(snapshot.exit_code);
+  CHECK(options_of<SnapshotOptions>(read({"snapshot", "a", "--html", "r.html"})).html == "r.html");
   CHECK(options_of<AgentsOptions>(read({"agents", "--output", "json"})).format == "json");
 }
 
@@ -130,6 +131,7 @@ TEST_CASE("command line: wrong use ends with 2") {
       {"diagnose", "a", "--no-such-option"},
       {"diagnose", "a", "--layout", "{planet}"},
       {"diagnose", "a", "--out", "/no/such/folder/report.json"},
+      {"diagnose", "a", "--html", "/no/such/folder/report.html"},
       {"inspect", "a", "--format", "xml"},
       {"faults"},
       {"faults", "lst"},
@@ -144,6 +146,12 @@ TEST_CASE("command line: wrong use ends with 2") {
       {"snapshot", ".."},
       {"snapshot", "a", "b"},
       {"snapshot", "a", "--out", "/no/such/folder/report.json"},
+      {"snapshot", "a", "--html", "/no/such/folder/report.html"},
+      {"snapshot", "a", "--html", "r.html", "--list"},
+      {"snapshot", "a", "--html", "r.html", "--store"},
+      {"show", "a", "--html", "r.html", "--diff", "b"},
+      {"incidents", "--html", "r.html"},
+      {"incidents", "--follow", "--html", "r.html"},
       {"agents", "--exit-code"},
       {"faults", "match", "--all"},
       {"faults", "list", "--family"}};
