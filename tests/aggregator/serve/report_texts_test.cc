@@ -10,7 +10,7 @@
 namespace l4::serve {
 namespace {
 
-diagnose::Report report_of(const std::string& text) {
+diagnose::Report report_saying(const std::string& text) {
   diagnose::Report report;
   report.job.id = text;
   report.verdict.summary = text;
@@ -30,11 +30,11 @@ diagnose::Report report_of(const std::string& text) {
 }
 
 TEST_CASE("report texts: each text of the report is changed, and nothing else") {
-  diagnose::Report report = report_of("secret");
+  diagnose::Report report = report_saying("secret");
   change_texts(report, [](std::string& text) {
     if (text == "secret") text = "gone";
   });
-  CHECK(to_json(report) == to_json(report_of("gone")));
+  CHECK(to_json(report) == to_json(report_saying("gone")));
 }
 
 TEST_CASE("report texts: they come in the order of the JSON") {
