@@ -235,6 +235,18 @@ class Test:
         finally:
             place.end()
 
+    def look_at_one_node(self):
+        """A job whose node has no peers: what cannot be compared has no map."""
+        log = self.folder / "single" / "node-00" / "rank0.log"
+        log.parent.mkdir(parents=True)
+        log.write_text("".join(f"iteration {i}/1000 | loss {3 - i / 1000:.3f} | elapsed time per "
+                               f"iteration (ms): {1000 + i % 7}.0\n" for i in range(200)))
+        file, _ = self.write(log.parent.parent, "single.html")
+        self.open(file)
+        shown = self.browser.text(".map-tools [aria-label='What the map shows'] button")
+        self.expect.equal(shown, ["iterations", "phases"], "maps of a job of one node")
+        self.check_alone(file, "a job of one node")
+
     def take_pictures(self, name):
         for width in WIDTHS:
             for dark in (False, True):
@@ -265,6 +277,7 @@ def play(expect, l4, webdriver, folder, pictures):
         test.take_pictures("sample")
         test.look_without_scripts(file, report)
         test.look_at_hostile()
+        test.look_at_one_node()
         test.check_outputs(report)
         test.look_at_running()
     finally:

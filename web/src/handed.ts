@@ -16,9 +16,18 @@ export interface LinesQuery {
   around?: string;
 }
 
+const UNKNOWN = "\u00ff"; // a cell of which nothing is known
+
+/** Whether there is anything to see in a map. */
+function tells(scores: Scores): boolean {
+  return scores.rows.some((row) => [...atob(row.cells)].some((cell) => cell !== UNKNOWN));
+}
+
 function read(): Handed | null {
   const data = document.getElementById("l4-handed");
-  return data ? JSON.parse(data.textContent!) as Handed : null;
+  if (!data) return null;
+  const found = JSON.parse(data.textContent!) as Handed;
+  return { ...found, scores: found.scores.filter(tells) };
 }
 
 /** null: the page is served by an aggregator. */

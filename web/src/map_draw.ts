@@ -353,7 +353,7 @@ function iterations(to: CanvasRenderingContext2D, scene: Scene): void {
   to.fillStyle = colours.soft;
   to.textAlign = "left";
   if (report.iterations.length === 0) to.fillText("none stands out", layout.left + 4, top + ITERATIONS / 2);
-  else to.fillText(`longest ${span(most)}`, layout.left + 4, top + 8);
+  else if (lengths.some((one) => one > 0)) to.fillText(`longest ${span(most)}`, layout.left + 4, top + 8);
 }
 
 const ROLES = ["consequence", "direct", "root"] as const;
