@@ -184,9 +184,25 @@ class Test:
         expect.equal(made, [None, 2, 0], "scripts that ran, script elements, elements made")
         self.check_box("the hostile job")
         self.check_alone(file, "the hostile job")
+        self.check_policy()
         self.take_pictures("hostile")
         self.look_without_scripts(file, report)
         expect.equal(browser.run("return window.hacked ?? null"), None, "nothing ran")
+
+    def check_policy(self):
+        """What a script would have to do to send something away is refused by the browser."""
+        self.browser.run("""
+            new Image().src = "http://127.0.0.1:9/x.png";
+            fetch("http://127.0.0.1:9/x").catch(() => undefined);
+            const made = document.createElement("script");
+            try { made.text = "window.hacked = 1"; document.body.append(made); } catch {}""")
+        wanted = {"img-src", "connect-src", "require-trusted-types-for"}
+        live.wait_for(lambda: wanted <= self.refused(), 5.0)
+        self.expect.equal(wanted - self.refused(), set(), "what the policy refuses")
+        self.expect.equal(self.browser.run("return window.hacked ?? null"), None, "nothing ran")
+
+    def refused(self):
+        return {one.split()[0] for one in self.browser.run("return window.violations")}
 
     def check_outputs(self, report):
         """The file of a kept report; what cannot be written is said before the logs are read."""
