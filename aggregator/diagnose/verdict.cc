@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <set>
 
 #include "aggregator/diagnose/opening.h"
@@ -409,6 +410,47 @@ Facts facts_of(const VerdictInput& input) {
   return set.known();
 }
 
+/// Nodes and ranks that print a line about the failure.
+struct Complaints {
+  std::vector<bool> nodes, ranks;
+};
+
+Complaints complaints_of(const Findings& findings) {
+  Complaints found{std::vector<bool>(findings.view.nodes.size(), false),
+                   std::vector<bool>(findings.view.ranks.size(), false)};
+  for (const FailureEvent& failure : findings.failures.events) {
+    const job::EventView& event = findings.view.events[failure.event];
+    for (const std::uint32_t i : failure.occurrences) {
+      const job::StreamView& stream = findings.view.streams[event.at[i].stream];
+      found.nodes[stream.node] = true;
+      found.ranks[stream.rank] = true;
+    }
+  }
+  return found;
+}
+
+/// How many nodes are expected to be without a complaint if each rank of every node complains as
+/// often as those of the nodes with complaints. Where few ranks complain, a node without any is no
+/// sign.
+double silent_by_chance(const job::JobView& view, const Complaints& complaints) {
+  std::vector<std::set<std::uint32_t>> ranks(view.nodes.size());
+  for (const job::StreamView& stream : view.streams) ranks[stream.node].insert(stream.rank);
+  std::size_t asked = 0, complaining = 0;
+  for (std::size_t node = 0; node < ranks.size(); ++node) {
+    if (!complaints.nodes[node]) continue;
+    asked += ranks[node].size();
+    complaining += static_cast<std::size_t>(
+        std::ranges::count_if(ranks[node], [&](std::uint32_t i) { return complaints.ranks[i]; }));
+  }
+  if (asked == 0) return 0;
+  const double quiet = 1 - static_cast<double>(complaining) / static_cast<double>(asked);
+  double expected = 0;
+  for (const auto& of_node : ranks)
+    if (!of_node.empty()) expected += std::pow(quiet, static_cast<double>(of_node.size()));
+  return expected;
+}
+constexpr double kSilentByChanceMax = 0.2;
+
 /// Nodes that another node reports as lost and that print nothing themselves.
 std::vector<std::uint32_t> named_as_lost(const Findings& findings,
                                          const std::vector<bool>& complained) {
@@ -425,20 +467,14 @@ std::vector<std::uint32_t> named_as_lost(const Findings& findings,
 }  // namespace
 
 std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
-  std::vector<bool> complained(findings.view.nodes.size(), false);
-  std::size_t complaining = 0;
-  for (const FailureEvent& failure : findings.failures.events) {
-    const job::EventView& event = findings.view.events[failure.event];
-    for (const std::uint32_t i : failure.occurrences) {
-      const std::uint32_t node = findings.view.streams[event.at[i].stream].node;
-      if (!complained[node]) ++complaining;
-      complained[node] = true;
-    }
-  }
+  const Complaints complaints = complaints_of(findings);
+  const std::vector<bool>& complained = complaints.nodes;
+  const auto complaining = static_cast<std::size_t>(std::ranges::count(complained, true));
   std::vector<std::uint32_t> lost = named_as_lost(findings, complained);
   const std::size_t nodes = findings.view.nodes.size();
   if (!lost.empty() || has_cause(findings)) return lost;
   if (nodes < 3 || complaining * 2 < nodes || complaining == nodes) return lost;
+  if (silent_by_chance(findings.view, complaints) > kSilentByChanceMax) return lost;
   for (std::uint32_t node = 0; node < nodes; ++node)
     if (!complained[node] && findings.view.nodes[node].end) lost.push_back(node);
   constexpr std::size_t kLostMax = 3;
@@ -446,9 +482,20 @@ std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
   return lost;
 }
 
+/// What the ranks that make progress did last, pauses included; the latest stage if they differ.
+static Stage last_stage(const Findings& findings) {
+  Stage last = Stage::unknown;
+  for (const job::StreamView& stream : findings.view.streams)
+    if (stream.state->last_completed && !stream.state->stages.empty())
+      last = std::max(last, stream.state->stages.back().stage);
+  return last;
+}
+
 bool has_stopped(const Findings& findings) {
   constexpr std::size_t kEventsMin = 2;
-  if (findings.live == nullptr && findings.failures.closed &&
+  const Stage stage = last_stage(findings);
+  const bool leaves = stage == Stage::exit;  // the program says so, and then it prints new lines
+  if (findings.live == nullptr && findings.failures.closed && !leaves &&
       findings.failures.events.size() >= kEventsMin)
     return true;
   const detect::ending::Endings& endings = findings.endings;
@@ -458,9 +505,10 @@ bool has_stopped(const Findings& findings) {
     return !findings.failures.worded && findings.failures.closing >= kClosingMin;
   if (endings.ended() || findings.processes.first_left) return true;
   // Without healthy runs a pause is known by its length alone, whatever was printed before it.
-  if (!findings.failures.pooled) return false;
+  if (!findings.failures.pooled || leaves) return false;
   if (findings.silence.overdue) return true;
   if (findings.live != nullptr) return false;  // it may go on
+  if (stage == Stage::evaluation || stage == Stage::checkpoint_save) return false;
   // Healthy runs print none of these events, so a pause of some iterations is enough.
   constexpr Millis kPauseMin{3000};
   constexpr double kGaps = 3;

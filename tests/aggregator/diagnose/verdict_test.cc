@@ -327,6 +327,35 @@ TEST_CASE("verdict: who names itself, nobody of the job, or half of it, accuses 
   }
 }
 
+TEST_CASE("verdict: a node without a complaint is lost only where its peers' ranks all complain") {
+  constexpr int kNodes = 6, kRanks = 8, kQuiet = 4;
+  const auto state_if = [&](int each, int quiet_end_ms) {
+    MadeJob job(kNodes, kRanks);
+    job.iterate_all(1, 30);
+    for (int rank = 0; rank < kNodes * kRanks; ++rank) {
+      if (rank / kRanks == kQuiet) {
+        job.say(rank, {"batch read"}, quiet_end_ms);
+        continue;
+      }
+      job.iterate(rank, 31, 31'000);
+      if (rank % each == 0)
+        job.say(rank, {"RuntimeError: timed out waiting", Level::error}, 40'000);
+    }
+    faults::Fault waited = fault("waited", Level::error, "timed out waiting");
+    waited.consequence = true;
+    const auto library = faults::Library().with({waited});
+    Options options;
+    options.library = &library;
+    return diagnose(job.state(), {}, options).report.verdict.state;
+  };
+  for (const int end : {20'000, 30'500}) {
+    CAPTURE(end);
+    CHECK(state_if(1, end) == State::node_lost);
+    CHECK(state_if(2, end) == State::node_lost);  // 4 of 8 on each: hardly by chance
+    CHECK(state_if(8, end) != State::node_lost);  // one of 8
+  }
+}
+
 /// The report of a job of two ranks that trained for 20 s and whose last lines `end` prints.
 Report ended(const std::function<void(MadeJob&)>& end, const faults::Library* library = nullptr) {
   MadeJob job(2);
