@@ -10,7 +10,9 @@
 
 #include "aggregator/alert/settings.h"
 #include "aggregator/flows/address.h"
+#include "common/base/ascii.h"
 #include "common/config/config_values.h"
+#include "common/http/url.h"
 #include "common/sockets/listen_address.h"
 #include "common/wire/zmq/endpoint.h"
 
@@ -38,6 +40,27 @@ void read_wire(ConfigTable& wire, const std::filesystem::path& file, Settings& s
     wire.refuse("lost_after_s", "must be more than five thirds of heartbeat_s");
 }
 
+/// The address under which people reach the page, without a slash at its end.
+std::string read_public_url(ConfigTable& table) {
+  constexpr std::string_view kKey = "public_url", kMarks = "-._~/%:[]@!$&'()*+,;=?#";
+  constexpr std::size_t kMost = 1'000;
+  std::string url = table.text_or(kKey, "");
+  if (!table.has(kKey)) return {};
+  const auto fits = [&](char c) {
+    return is_letter(c) || is_digit(c) || kMarks.find(c) != std::string_view::npos;
+  };
+  if (const auto parsed = http::parse_url(url); !parsed)
+    table.refuse(kKey, parsed.error().reason);
+  else if (url.find_first_of("?#") != std::string::npos)
+    table.refuse(kKey, "must have no query and no fragment: /incidents/ID is appended to it");
+  else if (!std::ranges::all_of(url, fits))
+    table.refuse(kKey, "has characters that an address has not; write them as %XX");
+  else if (url.size() > kMost)
+    table.refuse(kKey, "must not be longer than 1000 characters");
+  while (url.ends_with('/')) url.pop_back();
+  return url;
+}
+
 void read_http(ConfigTable& http, const std::filesystem::path& file, Settings& settings) {
   settings.http_on = http.flag_or("enabled", true);
   settings.http.address = http.text_or("address", settings.http.address);
@@ -49,6 +72,7 @@ void read_http(ConfigTable& http, const std::filesystem::path& file, Settings& s
     http.refuse("streams_max", "must be less than connections_max");
   read_path(http, "tokens", file, settings.tokens);
   settings.names = http.texts_or_none("names");
+  settings.live.alerts.origin.page = read_public_url(http);
   read_path(http, "certificate", file, settings.http.tls.certificate);
   read_path(http, "key", file, settings.http.tls.key);
   if (http.has("certificate") != http.has("key"))
@@ -189,7 +213,8 @@ bool is_taken_over(std::string_view key) {
       "detect.hang_floor_s", "detect.hang_confirm_s", "detect.device_wait_s",
       "detect.confidence_percent"};
   return key.starts_with("alerts.") || key.starts_with("log.") || key == "http.certificate" ||
-         key == "http.key" || std::ranges::find(kKeys, key) != kKeys.end();
+         key == "http.key" || key == "http.public_url" ||
+         std::ranges::find(kKeys, key) != kKeys.end();
 }
 
 /// Reads the tables of the config. Error: file, line and key.

@@ -6,6 +6,7 @@
 
 #include "aggregator/serve/json_text.h"
 #include "aggregator/serve/utf8.h"
+#include "common/http/url.h"
 
 namespace l4::alert {
 
@@ -57,6 +58,30 @@ std::string key(const Alert& alert) {
   return fmt::format("{}.{}", name(alert.kind), alert.nodes.empty() ? "" : alert.nodes[0]);
 }
 
+std::string link(const Alert& alert, const Origin& from) {
+  constexpr std::size_t kIdMax =
+      1'500;  // encoded; with the page's address a block of a chat holds it
+  if (from.page.empty()) return {};
+  const bool of_incident = !alert.incident.empty();
+  if (of_incident || !alert.job.empty()) {
+    const std::string id = http::percent_encoded(of_incident ? alert.incident : alert.job);
+    const std::string list = from.page + (of_incident ? "/incidents" : "/jobs");
+    if (id.size() <= kIdMax) return list + "/" + id;
+    return of_incident ? list : from.page + "/";
+  }
+  switch (alert.kind) {
+    case Kind::storm:
+    case Kind::storm_over:
+      return from.page + "/incidents";
+    case Kind::blind:
+    case Kind::sighted:
+    case Kind::name_twice:
+      return from.page + "/agents";
+    default:
+      return from.page + "/";
+  }
+}
+
 std::string to_line(const Alert& alert) {
   std::string line = fmt::format("alert {}", name(alert.kind));
   if (!alert.job.empty())
@@ -96,6 +121,7 @@ std::string to_json(const Alert& alert, const Origin& from) {
         .close('}');
   json.close(']');
   if (!alert.incidents.empty()) json.member("incidents", alert.incidents);
+  if (const std::string page = link(alert, from); !page.empty()) json.member("link", page);
   json.close('}');
   return json.release();
 }

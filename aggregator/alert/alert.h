@@ -63,6 +63,7 @@ struct Alert {
 struct Origin {
   std::string source;
   std::string runbook = "docs/ALERTS.md";
+  std::string page = {};  ///< address of the page, without a slash at its end; empty: not known
 };
 
 /// Critical if a job stands still or the aggregator cannot work, warning if a job is slow or nodes
@@ -73,6 +74,10 @@ bool is_over(const Alert& alert);
 /// The same for all alerts of one incident or condition: the incident's or the notice's id, or the
 /// condition.
 std::string key(const Alert& alert);
+
+/// Where the page shows what the alert is about: its incident, its job, or a list; empty if the
+/// address of the page is not known.
+std::string link(const Alert& alert, const Origin& from);
 
 /// One line, safe on a terminal.
 std::string to_line(const Alert& alert);

@@ -66,7 +66,10 @@ void write_annotations(serve::JsonWriter& json, const Alert& alert, const Origin
   json.key("annotations").open('{');
   for (const auto& [key, text] : details(alert)) json.member(key, text);
   json.member("runbook", runbook(alert, from));
+  const std::string page = link(alert, from);
+  if (!page.empty()) json.member("link", page);
   json.close('}');
+  if (!page.empty()) json.member("generatorURL", page);
 }
 
 /// Ends the alert with this severity, even if there was none.

@@ -59,7 +59,12 @@ std::string to_pagerduty(const Alert& alert, const Origin& from) {
   if (!alert.incident.empty()) json.member("incident", alert.incident);
   if (!alert.notice.empty()) json.member("notice", alert.notice);
   for (const auto& [key, text] : details(alert)) json.member(key, text);
-  json.close('}').close('}').member("client", "L4").close('}');
+  json.close('}').close('}').member("client", "L4");
+  if (const std::string page = link(alert, from); !page.empty()) {
+    json.member("client_url", page).key("links").open('[');
+    json.open('{').member("href", page).member("text", "L4").close('}').close(']');
+  }
+  json.close('}');
   return json.release();
 }
 

@@ -40,6 +40,16 @@ void write_section(serve::JsonWriter& json, const std::string& text) {
   json.close('}');
 }
 
+/// The link to the page, as Slack reads one; empty if there is none.
+std::string link_text(const Alert& alert, const Origin& from) {
+  const std::string page = link(alert, from);
+  if (page.empty()) return {};
+  return fmt::format("<{}|{}>", escaped(page),
+                     !alert.incident.empty() ? "Open the incident"
+                     : !alert.job.empty()    ? "Open the job"
+                                             : "Open the page");
+}
+
 /// One line for each detail, as many whole lines as one block holds.
 std::string lines_of(const Alert& alert) {
   std::string lines;
@@ -66,11 +76,14 @@ std::string to_slack(const Alert& alert, const Origin& from) {
                                                          : name(severity(alert));
   const std::string head = escaped(brief(headline(alert), kHeadMax));
   serve::JsonWriter json;
-  json.open('{').member("text", fmt::format("[{}] {}", word, head));
+  const std::string page = link_text(alert, from);
+  json.open('{').member("text",
+                        fmt::format("[{}] {}{}{}", word, head, page.empty() ? "" : "\n", page));
   json.key("blocks").open('[');
   write_section(json, fmt::format("*{}* {}", word, head));
   if (const std::string lines = lines_of(alert); !lines.empty() && !is_over(alert))
     write_section(json, lines);
+  if (!page.empty()) write_section(json, page);
   json.open('{').member("type", "context").key("elements").open('[');
   write_text(json,
              escaped(brief(fmt::format("{} {} {}", from.source, key(alert), to_rfc3339(alert.at)),

@@ -89,6 +89,12 @@ TEST_CASE("settings: what is wrong is named with file, line and key") {
       {"[store]\nsnapshots_max = 0\n", "snapshots_max"},
       {"[store]\nsnapshot_days = 0\n", "snapshot_days"},
       {"[http]\nport = 70000\n", "port"},
+      {"[http]\npublic_url = \"ops.example\"\n", ":2: public_url: is no address"},
+      {"[http]\npublic_url = \"ftp://ops.example\"\n", ":2: public_url: is no address"},
+      {"[http]\npublic_url = \"\"\n", ":2: public_url"},
+      {"[http]\npublic_url = \"https://h/l4?a=b\"\n", ":2: public_url: must have no query"},
+      {"[http]\npublic_url = \"https://h/l4#a\"\n", ":2: public_url: must have no query"},
+      {"[http]\npublic_url = \"https://h/<l4>\"\n", ":2: public_url: has characters"},
       {"[http]\nconnections_max = 8\nstreams_max = 8\n", "streams_max"},
       {"[jobs]\nthreads = -1\n", "threads"},
       {"[jobs]\ncheckpoint_s = 31\n", "checkpoint_s"},
@@ -291,7 +297,8 @@ TEST_CASE("settings: what holds from a restart on is named, what is taken over i
   const auto now = read(std::string(kKeys) +
                         "agents_max = 7\n[store]\nring_mib = 1\n[detect]\nroutine_s = 61\n"
                         "hang_floor_s = 10\ndevice_wait_s = 31\nconfidence_percent = 51\n"
-                        "[http]\nport = 7440\nstreams_max = 63\ncertificate = \"a\"\nkey = \"b\"\n"
+                        "[http]\nport = 7440\npublic_url = \"http://h\"\nstreams_max = "
+                        "63\ncertificate = \"a\"\nkey = \"b\"\n"
                         "[alerts]\ntimeout_s = 4\n[log]\nlevel = \"error\"\n"
                         "[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"http://x\"\n");
   REQUIRE(running);
@@ -316,11 +323,13 @@ TEST_CASE("settings: paths are relative to the file, remote reading must be mean
                                          "[store]\nfolder = \"state\"\n"
                                          "[http]\naddress = \"0.0.0.0\"\nallow_remote = true\n"
                                          "names = [\"head-node\", \"l4\"]\n"
+                                         "public_url = \"https://ops.example:8443/l4/\"\n"
                                          "[detect]\nhang_floor_s = 10\nhang_confirm_s = 40\n"));
   REQUIRE(settings);
   CHECK(settings->live.store.folder == folder.path() / "state");
   CHECK(settings->key == folder.path() / "a.key");
   CHECK(settings->http.address == "0.0.0.0");
+  CHECK(settings->live.alerts.origin.page == "https://ops.example:8443/l4");
   CHECK(settings->names == std::vector<std::string>{"head-node", "l4"});
   const scoring::Thresholds& thresholds = settings->live.shards.job.thresholds;
   CHECK(thresholds.hang.floor == Millis{10'000});

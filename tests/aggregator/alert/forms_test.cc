@@ -192,6 +192,46 @@ TEST_CASE("forms: every form has the fault's id and category") {
   CHECK(paged["category"] == "hardware/gpu");
 }
 
+TEST_CASE("forms: every form links to the page, if its address is known") {
+  const Origin from{.source = "l4", .page = "https://ops.example/l4"};
+  Alert odd = crash();
+  odd.incident = "a/b <c>.1.77";
+  const std::string at = "https://ops.example/l4/incidents/a%2Fb%20%3Cc%3E.1.77";
+  CHECK(Json::parse(to_json(odd, from))["link"] == at);
+  const Json told = Json::parse(to_alertmanager(odd, from));
+  CHECK(told["annotations"]["link"] == at);
+  CHECK(told["generatorURL"] == at);
+  const Json paged = Json::parse(to_pagerduty(odd, from));
+  CHECK(paged["client_url"] == at);
+  CHECK(paged["links"][0]["href"] == at);
+  const Json chat = Json::parse(to_slack(odd, from));
+  CHECK(chat["text"].get<std::string>().ends_with("\n<" + at + "|Open the incident>"));
+  CHECK(chat["blocks"][2]["text"]["text"] == "<" + at + "|Open the incident>");
+
+  for (const SinkKind* kind : sink_kinds()) {
+    CAPTURE(kind->name);
+    CHECK(kind->body(odd, from).find(at) != std::string::npos);
+    CHECK(kind->body(odd, {"l4"}).find("/incidents/") == std::string::npos);
+  }
+}
+
+TEST_CASE("link: an alert without an incident leads to its job or to a list") {
+  const Origin from{.source = "l4", .page = "http://h:7440"};
+  Alert notice = crash();
+  notice.incident.clear();
+  notice.notice = "n1";
+  notice.job = "a b";
+  CHECK(link(notice, from) == "http://h:7440/jobs/a%20b");
+  Alert fleet;
+  fleet.kind = Kind::blind;
+  CHECK(link(fleet, from) == "http://h:7440/agents");
+  fleet.kind = Kind::storm;
+  CHECK(link(fleet, from) == "http://h:7440/incidents");
+  fleet.kind = Kind::degraded;
+  CHECK(link(fleet, from) == "http://h:7440/");
+  CHECK(link(fleet, {"l4"}).empty());
+}
+
 TEST_CASE("slack: escaped, without control characters, bounded") {
   const Json sent = Json::parse(to_slack(crash(), {"l4"}));
   const std::string text = sent["text"];
