@@ -189,18 +189,17 @@ Result<void> Alerter::send(const Alert& alert, const store::Incident* incident) 
   const TimeMs now = impl.hooks.now();
   const MutexLock lock(impl.mutex);
   const Alert judged = impl.as_sent(alert);
-  const Silence* silence = impl.silence_of(judged, now);
+  if (alert.kind == Kind::opened) static_cast<void>(impl.quiet.take_back(alert.incident));
+  const std::optional<Hold> hold = impl.hold_of(judged, now);
   if (!impl.is_asked_for(judged)) {
     impl.note_open(alert, false, now);
     return {};
   }
-  impl.hooks.log(silence == nullptr ? to_line(alert)
-                                    : fmt::format("silenced until {}: {}",
-                                                  to_rfc3339(silence->until), to_line(alert)));
-  impl.note_open(alert, silence != nullptr, now);
+  impl.hooks.log(hold ? hold->text + ": " + to_line(alert) : to_line(alert));
+  impl.note_open(alert, hold.has_value(), now);
   ++impl.counts.alerts;
-  if (silence != nullptr) ++impl.counts.silenced;
-  for (Outlet& outlet : impl.outlets) impl.route(outlet, alert, judged, silence != nullptr, now);
+  if (hold) impl.count_hold(*hold, alert, now);
+  for (Outlet& outlet : impl.outlets) impl.route(outlet, alert, judged, hold.has_value(), now);
   const Topic about = topic(alert.kind);
   if (!impl.outlets.empty() && (about == Topic::blind || about == Topic::degraded))
     impl.mark(kBlindMark, key(alert), is_over(alert) ? "" : key(alert), now);
@@ -330,9 +329,14 @@ Origin Alerter::origin() const {
   return impl_->options.origin;
 }
 
+QuietBook& Alerter::quiet() {
+  return impl_->quiet;
+}
+
 AlerterStats Alerter::stats() const {
   const MutexLock lock(impl_->mutex);
   AlerterStats counts = impl_->counts;
+  counts.quiet = impl_->quiet.counts(impl_->hooks.now());
   for (const Outlet& outlet : impl_->outlets) {
     const SinkStats sink = outlet.sender->stats();
     counts.posted += sink.posted;

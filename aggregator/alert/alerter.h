@@ -1,8 +1,10 @@
 // Sends alerts: logs each one at once, and delivers it to each sink, with retries until it arrived.
 //
 // Flow: any thread calls send(), which writes one row for each sink to the database before it
-// returns; one Sender for each sink delivers the rows at least once, also after a restart. A
-// silenced alert is only logged; when the silence ends, the alerts that are still open are sent.
+// returns; one Sender for each sink delivers the rows at least once, also after a restart. An alert
+// that is held back (silenced, of an acknowledged incident, in maintenance) is only logged; when
+// that ends, the alerts that are still open are sent. An acknowledgement does not hold back the end
+// of its incident, and it is forgotten when the incident opens again.
 // Many incidents at once are sent together to a sink that does not group them itself (storm.h).
 // While the database refuses rows, they wait in memory, bounded; the database bounds its rows in
 // number and age. The database also stores the list of sinks. A new sink, after set() or a start,
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "aggregator/alert/alert.h"
+#include "aggregator/alert/quiet_book.h"
 #include "aggregator/alert/sender.h"
 #include "aggregator/alert/storm.h"
 #include "aggregator/alert/trial.h"
@@ -43,8 +46,10 @@ struct AlerterOptions {
 
 struct AlerterStats {
   std::uint64_t alerts = 0, silenced = 0, grouped = 0;
+  std::uint64_t acknowledged = 0, maintenance = 0;      ///< alerts that these held back
   std::uint64_t posted = 0, failures = 0, dropped = 0;  ///< sums over all sinks
   std::uint64_t waiting = 0;                            ///< alerts that wait in memory
+  QuietCounts quiet;
   std::vector<SinkStats> sinks;
 };
 
@@ -78,6 +83,8 @@ class Alerter {
   std::expected<void, TrialRefusal> test(const std::string& sink, const std::string& who,
                                          TrialThen then);
   Origin origin() const;
+  /// What people want to be quiet about; thread-safe by itself.
+  QuietBook& quiet();
   AlerterStats stats() const;
 
  private:

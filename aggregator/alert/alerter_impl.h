@@ -34,12 +34,23 @@ struct OpenAlert {
   TimeMs queued{};    ///< when it was last queued
 };
 
+/// Why an alert is not sent now.
+struct Hold {
+  enum class Why : std::uint8_t { silence, acknowledged, maintenance };
+  Why why = Why::silence;
+  std::string text;              ///< for the log
+  std::int64_t maintenance = 0;  ///< its id
+};
+
 /// The kind of each sink by its name: a sink of the same name and kind is the same sink.
 using KnownSinks = std::map<std::string, std::string>;
 
 struct Alerter::Impl {
   Impl(AlerterOptions given, store::Database& stored, Hooks outside)
-      : database(stored), hooks(std::move(outside)), options(std::move(given)) {}
+      : database(stored),
+        hooks(std::move(outside)),
+        quiet(stored, hooks.log),
+        options(std::move(given)) {}
 
   std::optional<KnownSinks> load_known();
   void save_known(TimeMs now) L4_REQUIRES(mutex);
@@ -55,7 +66,8 @@ struct Alerter::Impl {
   void refresh(TimeMs now) L4_REQUIRES(mutex);
   Alert as_sent(const Alert& alert) const L4_REQUIRES(mutex);
   void send_open(Outlet& outlet, const SinkOptions* before, TimeMs now) L4_REQUIRES(mutex);
-  const Silence* silence_of(const Alert& alert, TimeMs now) const L4_REQUIRES(mutex);
+  std::optional<Hold> hold_of(const Alert& alert, TimeMs now) const L4_REQUIRES(mutex);
+  void count_hold(const Hold& hold, const Alert& alert, TimeMs now) L4_REQUIRES(mutex);
   void route(Outlet& outlet, const Alert& alert, const Alert& judged, bool silenced, TimeMs now)
       L4_REQUIRES(mutex);
   void queue(const SinkOptions& sink, const Alert& alert, TimeMs due, TimeMs now)
@@ -69,6 +81,7 @@ struct Alerter::Impl {
 
   store::Database& database;
   const Hooks hooks;
+  QuietBook quiet;
   mutable Mutex mutex;
   AlerterOptions options L4_GUARDED_BY(mutex);
   /// Rows of the alert that is being sent.

@@ -49,10 +49,10 @@ void Alerter::Impl::restore_owed() {
 /// Sends each alert whose silence has ended to every sink that accepts it, however old it is.
 void Alerter::Impl::send_owed(TimeMs now) {
   for (auto& [key, entry] : open) {
-    if (!entry.owed || silence_of(entry.alert, now) != nullptr) continue;
+    if (!entry.owed || hold_of(entry.alert, now)) continue;
     Alert alert = entry.alert;
     if (entry.sent && alert.kind == Kind::opened) alert.kind = Kind::changed;
-    hooks.log("no longer silenced: " + to_line(alert));
+    hooks.log("no longer held back: " + to_line(alert));
     for (Outlet& outlet : outlets) route(outlet, alert, alert, false, now);
     entry.owed = false;
     entry.sent = true;
@@ -80,7 +80,7 @@ void Alerter::Impl::send_open(Outlet& outlet, const SinkOptions* before, TimeMs 
   for (const auto& [key, entry] : open) {
     const Alert& alert = entry.alert;
     if (entry.owed || alert.at + options.sender.again_for <= now) continue;
-    if (silence_of(alert, now) != nullptr || !accepts(outlet.sink, alert)) continue;
+    if (hold_of(alert, now) || !accepts(outlet.sink, alert)) continue;
     if (before == nullptr || !accepts(*before, alert)) missing.push_back(&alert);
   }
   if (missing.empty()) return;
@@ -89,11 +89,29 @@ void Alerter::Impl::send_open(Outlet& outlet, const SinkOptions* before, TimeMs 
   hooks.log(fmt::format("{}: is told what stands open: {}", log_name(outlet.sink), missing.size()));
 }
 
-const Silence* Alerter::Impl::silence_of(const Alert& alert, TimeMs now) const {
+std::optional<Hold> Alerter::Impl::hold_of(const Alert& alert, TimeMs now) const {
   const auto at = std::ranges::find_if(options.silences, [&](const Silence& silence) {
     return now < silence.until && silences(silence.filter, alert);
   });
-  return at == options.silences.end() ? nullptr : &*at;
+  if (at != options.silences.end())
+    return Hold{Hold::Why::silence, "silenced until " + to_rfc3339(at->until)};
+  if (const auto maintenance = quiet.holds(alert, now))
+    return Hold{Hold::Why::maintenance,
+                fmt::format("in maintenance {} until {}", maintenance_name(maintenance->id),
+                            to_rfc3339(maintenance->until)),
+                maintenance->id};
+  if (alert.incident.empty() || is_over(alert)) return std::nullopt;
+  if (const auto told = quiet.acknowledgement(alert.incident))
+    return Hold{Hold::Why::acknowledged, "acknowledged by " + told->who};
+  return std::nullopt;
+}
+
+void Alerter::Impl::count_hold(const Hold& hold, const Alert& alert, TimeMs now) {
+  if (hold.why == Hold::Why::silence) ++counts.silenced;
+  if (hold.why == Hold::Why::acknowledged) ++counts.acknowledged;
+  if (hold.why != Hold::Why::maintenance) return;
+  ++counts.maintenance;
+  if (!alert.incident.empty()) quiet.note_held(alert.incident, hold.maintenance, now);
 }
 
 /// The end of an incident names no node or fault; it gets those of the open alert, so that the same

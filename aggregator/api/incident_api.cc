@@ -47,7 +47,10 @@ Response list_incidents(const RouteCall& call) {
   if (more) rows->pop_back();
   JsonWriter text;
   text.open('{').key("incidents").open('[');
-  for (const store::Incident& row : *rows) rows::write(text, row, false);
+  const alert::QuietBook& quiet = call.aggregator.quiet();
+  const TimeMs now = call.aggregator.now();
+  for (const store::Incident& row : *rows)
+    rows::write(text, row, false, rows::notes_of(quiet, row, now));
   return finish(text.close(']'), more ? name_of(rows->back()) : std::string());
 }
 
@@ -56,7 +59,8 @@ Response show_incident(const RouteCall& call) {
   if (!row) return refused_by_database(row.error().text());
   if (!*row) return nothing("incident", call.id);
   JsonWriter text;
-  rows::write(text, **row, true);
+  rows::write(text, **row, true,
+              rows::notes_of(call.aggregator.quiet(), **row, call.aggregator.now()));
   return json(text);
 }
 

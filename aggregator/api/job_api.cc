@@ -31,15 +31,18 @@ void answer_job(const RouteCall& call, ReportAge age, const Write& write) {
   if (!asked) call.reply(busy());
 }
 
-Response node_page(const LiveJob& job, const JobRow& row, const PageQuery& page) {
+Response node_page(const LiveJob& job, const JobRow& row, const PageQuery& page,
+                   const alert::QuietBook& quiet, TimeMs now) {
   JsonWriter text;
   text.open('{').member("job", row.id).member("attempt", row.attempt).key("nodes").open('[');
   const diagnose::Report* report = job.report() ? &*job.report() : nullptr;
-  const auto next = write_page(rows::node_rows(job.state(), report), page,
-                               std::mem_fn(&rows::NodeRow::node), [&](const rows::NodeRow& node) {
-                                 rows::write(text, node);
-                                 return text.size();
-                               });
+  const auto next =
+      write_page(rows::node_rows(job.state(), report), page, std::mem_fn(&rows::NodeRow::node),
+                 [&](const rows::NodeRow& node) {
+                   const auto silent = quiet.of_node(node.node, now);
+                   rows::write(text, node, silent ? std::optional(silent->until) : std::nullopt);
+                   return text.size();
+                 });
   return next ? finish(text.close(']'), *next) : next.error();
 }
 
@@ -62,11 +65,12 @@ void list_jobs(const RouteCall& call) {
   PageQuery page = page_query(call.request);
   page.sorted = true;
   const bool asked =
-      call.aggregator.jobs([reply = call.reply, page](const std::vector<JobRow>& rows) {
+      call.aggregator.jobs([reply = call.reply, page, &quiet = call.aggregator.quiet(),
+                            now = call.aggregator.now()](const std::vector<JobRow>& rows) {
         JsonWriter text;
         text.open('{').key("jobs").open('[');
         const auto next = write_page(rows, page, std::mem_fn(&JobRow::id), [&](const JobRow& row) {
-          rows::write(text, row);
+          rows::write(text, row, rows::notes_of(quiet, row, now));
           return text.size();
         });
         if (!next) return reply(next.error());
@@ -76,11 +80,13 @@ void list_jobs(const RouteCall& call) {
 }
 
 void show_job(const RouteCall& call) {
-  answer_job(call, ReportAge::any, [](const LiveJob&, const JobRow& row) {
-    JsonWriter text;
-    rows::write(text, row);
-    return json(text);
-  });
+  answer_job(call, ReportAge::any,
+             [&quiet = call.aggregator.quiet(), now = call.aggregator.now()](const LiveJob&,
+                                                                             const JobRow& row) {
+               JsonWriter text;
+               rows::write(text, row, rows::notes_of(quiet, row, now));
+               return json(text);
+             });
 }
 
 void show_snapshot(const RouteCall& call) {
@@ -92,8 +98,9 @@ void show_snapshot(const RouteCall& call) {
 
 void list_nodes(const RouteCall& call) {
   answer_job(call, ReportAge::now,
-             [page = page_query(call.request)](const LiveJob& job, const JobRow& row) {
-               return node_page(job, row, page);
+             [page = page_query(call.request), &quiet = call.aggregator.quiet(),
+              now = call.aggregator.now()](const LiveJob& job, const JobRow& row) {
+               return node_page(job, row, page, quiet, now);
              });
 }
 

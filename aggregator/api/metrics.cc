@@ -234,6 +234,14 @@ void add_alerts(Families& to, const alert::AlerterStats& alerts) {
   }
   to.counter("alerts_total", "alerts", alerts.alerts);
   to.counter("alerts_silenced_total", "of those, silenced", alerts.silenced);
+  to.counter("alerts_acknowledged_total", "of those, held back: somebody has their incident",
+             alerts.acknowledged);
+  to.counter("alerts_maintenance_total", "of those, held back: their job or node is in maintenance",
+             alerts.maintenance);
+  to.gauge("incidents_acknowledged", "incidents that somebody has, also resolved ones",
+           alerts.quiet.acknowledged);
+  to.gauge("maintenance", "maintenances of jobs and nodes that are not over",
+           alerts.quiet.maintenance);
   to.counter("alerts_grouped_total", "alerts that a sink was told together", alerts.grouped);
   to.counter("webhook_posts_total", "alerts that [alerts] webhook has taken", webhook.posted);
   to.counter("webhook_failures_total", "posts to it that failed", webhook.failures);

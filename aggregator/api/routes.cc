@@ -13,6 +13,7 @@
 #include "aggregator/api/job_api.h"
 #include "aggregator/api/lines_api.h"
 #include "aggregator/api/pool_api.h"
+#include "aggregator/api/quiet_api.h"
 #include "aggregator/api/score_api.h"
 #include "aggregator/api/session_api.h"
 #include "aggregator/api/snapshot_api.h"
@@ -49,6 +50,11 @@ constexpr std::array kJobFlows{ParameterRow{"count", Value::count}};
 constexpr std::array kIncidents{
     ParameterRow{"job", Value::text},
     ParameterRow{"open", Value::flag},
+    ParameterRow{"count", Value::count},
+    ParameterRow{"after", Value::text},
+};
+constexpr std::array kMaintenance{
+    ParameterRow{"over", Value::flag},
     ParameterRow{"count", Value::count},
     ParameterRow{"after", Value::text},
 };
@@ -102,6 +108,20 @@ constexpr std::array kRoutes{
              Access::read, Sharing::single, kIncidents, at_once<list_incidents>},
     RouteRow{"incident", "GET", "/api/v1/incidents/{id}", "a failure with its report", Access::read,
              Sharing::single, kNone, at_once<show_incident>},
+    RouteRow{"acknowledge", "POST", "/api/v1/incidents/{id}/acknowledgement",
+             "tells that somebody looks after an incident", Access::change, Sharing::single, kNone,
+             at_once<acknowledge>},
+    RouteRow{"take_back_acknowledgement", "DELETE", "/api/v1/incidents/{id}/acknowledgement",
+             "tells that nobody does any more", Access::change, Sharing::single, kNone,
+             at_once<take_back_acknowledgement>},
+    RouteRow{"maintenance", "GET", "/api/v1/maintenance",
+             "jobs and nodes about which nobody is alerted", Access::read, Sharing::single,
+             kMaintenance, at_once<list_maintenance>},
+    RouteRow{"begin_maintenance", "POST", "/api/v1/maintenance",
+             "silences a job or a node for a time", Access::change, Sharing::single, kNone,
+             begin_maintenance},
+    RouteRow{"end_maintenance", "DELETE", "/api/v1/maintenance/{id}", "ends that before its time",
+             Access::change, Sharing::single, kNone, at_once<end_maintenance>},
     RouteRow{"events", "GET", "/api/v1/events", "changes of incidents and jobs, as they come",
              Access::read, Sharing::single, kEvents, at_once<follow_events>},
     RouteRow{"job_events", "GET", "/api/v1/jobs/{id}/events", "those of one job", Access::read,

@@ -91,7 +91,7 @@ scoring::Services Aggregator::Impl::services() {
           totals,
           [this](const scoring::JobRow& row, bool gone) {
             serve::JsonWriter text;
-            rows::write(text, row);
+            rows::write(text, row, rows::notes_of(alerter->quiet(), row, outside.now().wall));
             board.publish(gone ? "job_gone" : "job", row.id, text.release());
           }};
 }

@@ -8,11 +8,13 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <expected>
 #include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "aggregator/alert/alerter.h"
@@ -68,6 +70,8 @@ struct Surroundings {
   std::function<Result<std::vector<std::string>>()> allowed = {};
 };
 
+enum class Named : std::uint8_t { jobs, nodes };
+
 class Aggregator {
  public:
   static Result<std::unique_ptr<Aggregator>> recover(Options options, Surroundings surroundings);
@@ -104,6 +108,13 @@ class Aggregator {
   store::Database& database();  ///< thread-safe by itself
   /// Runs `call` on the thread that owns the job, or would own it; false: too much waits.
   bool on_shard(const std::string& job, scoring::Shard::Call call);
+  /// Acknowledged incidents and maintenance; thread-safe by itself.
+  alert::QuietBook& quiet();
+  /// Publishes a change of it, `data`, as an event of this type, and logs the line.
+  void tell_quiet(std::string_view type, const std::string& job, std::string_view data,
+                  const std::string& line);
+  /// Names that are known now, each once: of the watched jobs, or of their nodes and of agents.
+  bool names(Named of, std::function<void(std::vector<std::string>)> then);
   /// Tries the sinks (see Alerter::test), and logs who asked and how it went.
   std::expected<void, alert::TrialRefusal> test_alerts(const std::string& sink,
                                                        const std::string& who,

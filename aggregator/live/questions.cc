@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <set>
 #include <system_error>
 #include <unordered_set>
 #include <utility>
 
 #include "aggregator/live/aggregator_impl.h"
 #include "aggregator/live/gather.h"
+#include "aggregator/rows/node_rows.h"
+#include "aggregator/serve/utf8.h"
 
 namespace l4::live {
 
@@ -210,6 +213,50 @@ store::Database& Aggregator::database() {
 
 bool Aggregator::on_shard(const std::string& job, scoring::Shard::Call call) {
   return impl_->shard_of(job).call(std::move(call));
+}
+
+alert::QuietBook& Aggregator::quiet() {
+  return impl_->alerter->quiet();
+}
+
+void Aggregator::tell_quiet(std::string_view type, const std::string& job, std::string_view data,
+                            const std::string& line) {
+  impl_->outside.say(serve::harmless(line));
+  impl_->board.publish(type, job, data);
+}
+
+bool Aggregator::names(Named of, std::function<void(std::vector<std::string>)> then) {
+  using Names = std::vector<std::string>;
+  const bool of_nodes = of == Named::nodes;
+  auto gather =
+      std::make_shared<Gather<Names>>(impl_->shards.size() + (of_nodes ? 1 : 0),
+                                      [then = std::move(then)](const std::vector<Names>& parts) {
+                                        std::set<std::string> all;
+                                        for (const Names& part : parts)
+                                          all.insert(part.begin(), part.end());
+                                        then({all.begin(), all.end()});
+                                      });
+  const auto of_shard = [gather, of_nodes](const scoring::Shard& asked) {
+    Names names;
+    for (const scoring::JobRow& row : asked.rows()) {
+      const scoring::LiveJob* job = of_nodes ? asked.find(row.id) : nullptr;
+      if (job != nullptr)
+        for (const rows::NodeRow& node : rows::node_rows(job->state(), nullptr))
+          names.push_back(node.node);
+      else
+        names.push_back(row.id);
+    }
+    gather->answer(std::move(names));
+  };
+  if (of_nodes && !impl_->intake->call([gather](intake::Intake& intake) {
+        Names names;
+        for (const receive::AgentView& agent : intake.server().agents())
+          names.push_back(agent.agent);
+        gather->answer(std::move(names));
+      }))
+    return false;
+  return std::ranges::all_of(impl_->shards,
+                             [&](const auto& shard) { return shard->call(of_shard); });
 }
 
 std::expected<void, alert::TrialRefusal> Aggregator::test_alerts(const std::string& sink,

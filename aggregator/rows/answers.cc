@@ -35,7 +35,21 @@ std::optional<std::int64_t> number_of(const std::optional<Iteration>& iteration)
 
 }  // namespace
 
-void write(JsonWriter& to, const scoring::JobRow& row) {
+JobNotes notes_of(const alert::QuietBook& quiet, const scoring::JobRow& row, TimeMs now) {
+  JobNotes notes;
+  if (!row.incident.empty())
+    if (const auto told = quiet.acknowledgement(row.incident)) notes.acknowledged_by = told->who;
+  if (const auto maintenance = quiet.of_job(row.id, now)) notes.silent_until = maintenance->until;
+  return notes;
+}
+
+IncidentNotes notes_of(const alert::QuietBook& quiet, const store::Incident& row, TimeMs now) {
+  IncidentNotes notes{quiet.acknowledgement(row.id), quiet.held(row.id)};
+  if (!notes.maintenance && !row.resolved) notes.maintenance = quiet.of_job(row.job, now);
+  return notes;
+}
+
+void write(JsonWriter& to, const scoring::JobRow& row, const JobNotes& notes) {
   JobFields fields;
   fields.id = row.id;
   fields.attempt = row.attempt;
@@ -57,11 +71,14 @@ void write(JsonWriter& to, const scoring::JobRow& row) {
   fields.completeness = row.completeness;
   fields.notices = row.notices;
   fields.notice = row.notice;
+  fields.acknowledged_by = notes.acknowledged_by;
+  fields.silent_until = notes.silent_until;
   write_row(to, fields);
 }
 
-void write(JsonWriter& to, const NodeRow& row) {
+void write(JsonWriter& to, const NodeRow& row, std::optional<TimeMs> silent_until) {
   NodeFields fields;
+  fields.silent_until = silent_until;
   fields.node = row.node;
   fields.agents = row.agents;
   for (const Rank rank : row.ranks) fields.ranks.push_back(rank.value());
@@ -134,10 +151,40 @@ void write(JsonWriter& to, const store::Snapshot& row) {
   write_row(to, SnapshotFields{snapshot_id(row.at), row.job, row.why, row.who, row.state, row.at});
 }
 
-void write(JsonWriter& to, const store::Incident& row, bool whole) {
+void write(JsonWriter& to, const store::Maintenance& row, std::uint64_t incidents, TimeMs now) {
+  MaintenanceFields fields;
+  fields.id = alert::maintenance_name(row.id);
+  fields.kind = row.kind;
+  fields.pattern = row.pattern;
+  fields.who = row.who;
+  fields.why = row.why;
+  fields.began = row.began;
+  fields.until = row.until;
+  fields.ended_by = row.ended_by;
+  fields.ended = row.ended;
+  fields.active = !row.is_over(now);
+  fields.incidents = incidents;
+  write_row(to, fields);
+}
+
+void write(JsonWriter& to, const store::Incident& row, bool whole, const IncidentNotes& notes) {
   to.open('{');
-  write_fields(to, IncidentFields{row.id, row.job, row.resolved ? "resolved" : "open", row.state,
-                                  row.attempt, row.opened, row.updated, row.resolved});
+  IncidentFields fields;
+  fields.id = row.id;
+  fields.job = row.job;
+  fields.status = row.resolved ? "resolved" : "open";
+  fields.state = row.state;
+  fields.attempt = row.attempt;
+  fields.opened = row.opened;
+  fields.updated = row.updated;
+  fields.resolved = row.resolved;
+  if (const auto& told = notes.acknowledged) {
+    fields.acknowledged_by = told->who;
+    fields.acknowledged_at = told->at;
+    fields.acknowledged_note = told->note;
+  }
+  if (notes.maintenance) fields.maintenance = alert::maintenance_name(notes.maintenance->id);
+  write_fields(to, fields);
   if (whole) {
     to.key("report").raw(row.report.empty() ? "null" : row.report);
     to.key("evidence").raw(row.evidence.empty() ? "null" : row.evidence);

@@ -47,7 +47,8 @@ struct JobFields {
   std::optional<TimeMs> since, begin, last_seen;
   std::optional<std::int64_t> iteration, ranks_expected;
   std::uint64_t nodes = 0, ranks = 0, ranks_mapped = 0, sources = 0, lines = 0, notices = 0;
-  std::string notice;
+  std::string notice, acknowledged_by;
+  std::optional<TimeMs> silent_until;
   double completeness = 1;
 
   static constexpr auto list() {
@@ -73,6 +74,8 @@ struct JobFields {
         Field{"completeness", &Row::completeness},
         Field{"notices", &Row::notices, Absent::missing},
         Field{"notice", &Row::notice, Absent::null_or_missing},
+        Field{"acknowledged_by", &Row::acknowledged_by, Absent::null_or_missing},
+        Field{"silent_until", &Row::silent_until, Absent::null_or_missing},
     };
   }
 };
@@ -83,7 +86,7 @@ struct NodeFields {
   std::vector<std::int64_t> ranks;
   std::uint64_t sources = 0, records = 0;
   std::optional<std::int64_t> iteration;
-  std::optional<TimeMs> last_line;
+  std::optional<TimeMs> last_line, silent_until;
   double score = 0, confidence = 0;
 
   static constexpr auto list() {
@@ -99,6 +102,7 @@ struct NodeFields {
         Field{"score", &Row::score},
         Field{"confidence", &Row::confidence},
         Field{"why", &Row::why},
+        Field{"silent_until", &Row::silent_until, Absent::null_or_missing},
     };
   }
 };
@@ -172,7 +176,8 @@ struct IncidentFields {
   std::string id, job, status, state;
   std::int64_t attempt = 0;
   TimeMs opened{}, updated{};
-  std::optional<TimeMs> resolved;
+  std::optional<TimeMs> resolved, acknowledged_at;
+  std::string acknowledged_by, acknowledged_note, maintenance;
 
   static constexpr auto list() {
     using Row = IncidentFields;
@@ -185,6 +190,36 @@ struct IncidentFields {
         Field{"opened", &Row::opened},
         Field{"updated", &Row::updated, Absent::missing},
         Field{"resolved", &Row::resolved, Absent::null},
+        Field{"acknowledged_by", &Row::acknowledged_by, Absent::null_or_missing},
+        Field{"acknowledged_at", &Row::acknowledged_at, Absent::null_or_missing},
+        Field{"acknowledged_note", &Row::acknowledged_note, Absent::null_or_missing},
+        Field{"maintenance", &Row::maintenance, Absent::null_or_missing},
+    };
+  }
+};
+
+/// Jobs or nodes about which nobody is alerted for a time.
+struct MaintenanceFields {
+  std::string id, kind, pattern, who, why, ended_by;
+  TimeMs began{}, until{};
+  std::optional<TimeMs> ended;
+  bool active = false;
+  std::uint64_t incidents = 0;
+
+  static constexpr auto list() {
+    using Row = MaintenanceFields;
+    return std::tuple{
+        Field{"id", &Row::id},
+        Field{"kind", &Row::kind},
+        Field{"pattern", &Row::pattern},
+        Field{"who", &Row::who},
+        Field{"why", &Row::why},
+        Field{"began", &Row::began},
+        Field{"until", &Row::until},
+        Field{"ended", &Row::ended, Absent::null},
+        Field{"ended_by", &Row::ended_by, Absent::null},
+        Field{"active", &Row::active},
+        Field{"incidents", &Row::incidents},
     };
   }
 };

@@ -109,6 +109,7 @@ Result<void> Database::mirror(const OffsetTable& offsets, Seq position) {
 
 Result<std::uint64_t> Database::retain(TimeMs now) {
   const DatabaseOptions& options = impl_->options;
+  constexpr Millis kIncidentWaits = std::chrono::hours(1);  // its row may come after the mark
   const std::int64_t old = ms(now - options.age), old_alert = ms(now - options.alert_age);
   struct Rule {
     const char* sql;
@@ -129,6 +130,15 @@ Result<std::uint64_t> Database::retain(TimeMs now) {
            "-1 OFFSET ?)",
            most(options.jobs)},
       Rule{"DELETE FROM outcomes WHERE told < ?", old},
+      Rule{"DELETE FROM acknowledgements WHERE incident NOT IN (SELECT id FROM incidents) AND at "
+           "< ?",
+           ms(now - kIncidentWaits)},
+      Rule{"DELETE FROM held_incidents WHERE incident NOT IN (SELECT id FROM incidents) AND at < ?",
+           ms(now - kIncidentWaits)},
+      Rule{"DELETE FROM maintenance WHERE coalesce(ended, until) < ?", old},
+      Rule{"DELETE FROM maintenance WHERE id IN (SELECT id FROM maintenance ORDER BY "
+           "coalesce(ended, until) DESC LIMIT -1 OFFSET ?)",
+           most(options.maintenance)},
       // Alerts that last are sent again until they end, and the code that sets a mark (SINK/WHAT)
       // removes it.
       Rule{"DELETE FROM alerts WHERE created < ? AND lasts = 0 AND sink NOT LIKE '%/%'", old_alert},

@@ -27,6 +27,7 @@ struct DatabaseOptions {
   std::uint64_t bytes_max = std::uint64_t{1} << 30U;
   std::size_t incidents = 10'000, jobs = 50'000, alerts = 10'000;  ///< alerts: for each sink
   std::size_t snapshots_per_job = 32, snapshots = 2'000;
+  std::size_t maintenance = 1'000;
   Millis snapshot_age = std::chrono::days(30);
   Millis age = std::chrono::days(365);  ///< age limit of incidents, jobs and outcomes
   Millis alert_age = std::chrono::days(7);
@@ -70,6 +71,15 @@ class Database {
   Result<void> save(const Outcome& outcome);
   Result<std::vector<Outcome>> outcomes();
   Result<bool> has_job(const std::string& id);
+
+  Result<void> save(const Acknowledgement& told);  ///< replaces that of the same incident
+  Result<void> drop_acknowledgement(const std::string& incident);
+  Result<std::vector<Acknowledgement>> acknowledgements();
+  /// Stores a new one (id 0) or replaces the one with this id; returns its id.
+  Result<std::int64_t> save(const Maintenance& maintenance);
+  Result<std::vector<Maintenance>> maintenance();  ///< ascending by id
+  Result<void> save(const HeldIncident& held);
+  Result<std::vector<HeldIncident>> held_incidents();
 
   Result<std::int64_t> enqueue(const Alert& alert);  ///< assigns id and tries
   /// Stores all alerts and the incident, if there is one, in one transaction.

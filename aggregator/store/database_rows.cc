@@ -267,6 +267,80 @@ Result<bool> Database::has_job(const std::string& id) {
   });
 }
 
+Result<void> Database::save(const Acknowledgement& told) {
+  return impl_->call<void>([&](SqlConnection& connection) {
+    SqlStatement insert(connection, "INSERT OR REPLACE INTO acknowledgements VALUES (?,?,?,?,?)");
+    insert.bind(told.incident).bind(told.job).bind(told.who).bind(told.note);
+    return insert.bind(ms(told.at)).done();
+  });
+}
+
+Result<void> Database::drop_acknowledgement(const std::string& incident) {
+  return impl_->call<void>([&](SqlConnection& connection) {
+    SqlStatement remove(connection, "DELETE FROM acknowledgements WHERE incident = ?");
+    return remove.bind(incident).done();
+  });
+}
+
+Result<std::vector<Acknowledgement>> Database::acknowledgements() {
+  return impl_->call<std::vector<Acknowledgement>>([&](SqlConnection& connection) {
+    SqlStatement select(connection, "SELECT incident, job, who, note, at FROM acknowledgements");
+    return impl_->rows<Acknowledgement>(select, [](SqlStatement& row) {
+      return Acknowledgement{row.text(0), row.text(1), row.text(2), row.text(3),
+                             time_of(row.number(4))};
+    });
+  });
+}
+
+Result<std::int64_t> Database::save(const Maintenance& maintenance) {
+  return impl_->call<std::int64_t>([&](SqlConnection& connection) -> Result<std::int64_t> {
+    SqlStatement insert(connection,
+                        "INSERT OR REPLACE INTO maintenance VALUES (?,?,?,?,?,?,?,?,?) "
+                        "RETURNING id");
+    insert.bind(maintenance.id == 0 ? std::nullopt : std::optional(maintenance.id));
+    insert.bind(maintenance.kind).bind(maintenance.pattern).bind(maintenance.who);
+    insert.bind(maintenance.why).bind(ms(maintenance.began)).bind(ms(maintenance.until));
+    insert.bind(ms(maintenance.ended)).bind(maintenance.ended_by);
+    const auto row = insert.step();
+    if (!row) return std::unexpected(row.error());
+    const std::int64_t id = insert.number(0);
+    if (auto done = insert.done(); !done) return std::unexpected(done.error());
+    return id;
+  });
+}
+
+Result<std::vector<Maintenance>> Database::maintenance() {
+  return impl_->call<std::vector<Maintenance>>([&](SqlConnection& connection) {
+    SqlStatement select(connection,
+                        "SELECT id, kind, pattern, who, why, began, until, ended, ended_by FROM "
+                        "maintenance ORDER BY id");
+    return impl_->rows<Maintenance>(select, [](SqlStatement& row) {
+      Maintenance maintenance{row.number(0),         row.text(1), row.text(2),
+                              row.text(3),           row.text(4), time_of(row.number(5)),
+                              time_of(row.number(6))};
+      if (const auto ended = row.maybe_number(7)) maintenance.ended = time_of(*ended);
+      maintenance.ended_by = row.text(8);
+      return maintenance;
+    });
+  });
+}
+
+Result<void> Database::save(const HeldIncident& held) {
+  return impl_->call<void>([&](SqlConnection& connection) {
+    SqlStatement insert(connection, "INSERT OR REPLACE INTO held_incidents VALUES (?,?,?)");
+    return insert.bind(held.incident).bind(held.maintenance).bind(ms(held.at)).done();
+  });
+}
+
+Result<std::vector<HeldIncident>> Database::held_incidents() {
+  return impl_->call<std::vector<HeldIncident>>([&](SqlConnection& connection) {
+    SqlStatement select(connection, "SELECT incident, maintenance, at FROM held_incidents");
+    return impl_->rows<HeldIncident>(select, [](SqlStatement& row) {
+      return HeldIncident{row.text(0), row.number(1), time_of(row.number(2))};
+    });
+  });
+}
+
 Result<std::int64_t> Database::enqueue(const Alert& alert) {
   return impl_->call<std::int64_t>([&](SqlConnection& connection) -> Result<std::int64_t> {
     SqlTransaction transaction(connection);

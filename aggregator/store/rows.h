@@ -66,6 +66,35 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
+/// Somebody looks after an incident.
+struct Acknowledgement {
+  std::string incident, job, who, note;
+  TimeMs at;
+  bool operator==(const Acknowledgement&) const = default;
+};
+
+/// Jobs or nodes about which nobody is alerted for a time.
+struct Maintenance {
+  std::int64_t id = 0;        ///< 0: not stored yet
+  std::string kind, pattern;  ///< `job` or `node`, and a shell pattern of their names
+  std::string who, why;
+  TimeMs began, until;
+  std::optional<TimeMs> ended = {};  ///< by a person, before `until`
+  std::string ended_by = {};
+  bool operator==(const Maintenance&) const = default;
+
+  TimeMs end() const { return ended.value_or(until); }
+  bool is_over(TimeMs now) const { return end() <= now; }
+};
+
+/// An alert of this incident was held back by a maintenance.
+struct HeldIncident {
+  std::string incident;
+  std::int64_t maintenance = 0;
+  TimeMs at;
+  bool operator==(const HeldIncident&) const = default;
+};
+
 /// An alert to be sent; it stays until sent() removes it.
 struct Alert {
   std::int64_t id = 0;

@@ -60,6 +60,17 @@ constexpr std::array kSteps{
     ALTER TABLE incidents ADD COLUMN told_rank INTEGER;
     ALTER TABLE incidents ADD COLUMN told_fault TEXT NOT NULL DEFAULT '';
     )sql",
+    R"sql(
+    CREATE TABLE acknowledgements (
+      incident TEXT PRIMARY KEY, job TEXT NOT NULL, who TEXT NOT NULL, note TEXT NOT NULL,
+      at INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE maintenance (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, pattern TEXT NOT NULL,
+      who TEXT NOT NULL, why TEXT NOT NULL, began INTEGER NOT NULL, until INTEGER NOT NULL,
+      ended INTEGER, ended_by TEXT NOT NULL);
+    CREATE TABLE held_incidents (
+      incident TEXT PRIMARY KEY, maintenance INTEGER NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
+    )sql",
 };
 
 }  // namespace

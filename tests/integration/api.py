@@ -123,7 +123,8 @@ def put_run(expect, port, operate):
 
 def names_of(incident, fault):
     """An id for {id} of a path, by the word before it."""
-    return {"jobs": "sample", "incidents": incident, "faults": fault, "pool": RUN["run"]}
+    return {"jobs": "sample", "incidents": incident, "faults": fault, "pool": RUN["run"],
+            "maintenance": "m1"}
 
 
 def check_document(expect, asker, incident, fault):

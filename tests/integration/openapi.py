@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.parse
 
 import jsonschema
@@ -36,7 +37,7 @@ VALUES = {"after": None, "at": None, "before": None, "template": None, "job": "s
           "kind": "none", "node": "node-02", "rank": "4", "around": "2026-11-20T15:54:42Z",
           "context": "1", "limit": "3", "count": "2", "open": "true", "confirmed": "true",
           "whole": "true", "format": "toml", "what": "nodes", "from": None, "to": None,
-          "width": "30", "rows": "2"}
+          "width": "30", "rows": "2", "over": "true"}
 
 
 class Curl:
@@ -103,6 +104,10 @@ class Walk:
         self.names = names
         self.bodies = {
             "test_alerts": {},
+            "acknowledge": {"note": "as the walk says"},
+            "begin_maintenance": {"job": "sample", "why": "as the walk says",
+                                  "until": time.strftime("%Y-%m-%dT%H:%M:%SZ",
+                                                         time.gmtime(time.time() + 3_600))},
             "store_snapshot": {}, "import_pool": {"schema": "l4.pool/1", "runs": [RUN]},
             "outcome": {"outcome": "failure", "note": "as the walk says"},
             "confirm_fault": {"incident": names["incidents"], "cause": "c", "fix": "f",

@@ -70,6 +70,11 @@ export interface Answers {
   };
   /** GET /api/v1/incidents/{id} */
   incident: Incident;
+  /** GET /api/v1/maintenance */
+  maintenance: {
+    maintenance: Maintenance[];
+    next: Next;
+  };
   /** GET /api/v1/faults */
   faults: {
     faults: Fault[];
@@ -167,6 +172,10 @@ export interface Job {
   notices?: Count;
   /** the newest of it, a sentence */
   notice?: string | null;
+  /** who looks after its open incident */
+  acknowledged_by?: string | null;
+  /** it is in maintenance: nobody is alerted */
+  silent_until?: TimeOrNull;
 }
 
 export interface Agent {
@@ -267,6 +276,8 @@ export interface Node {
   /** P(this node is faulty) */
   confidence: number;
   why: string[];
+  /** it is in maintenance: nobody is alerted */
+  silent_until?: TimeOrNull;
 }
 
 /** Scores of rows over columns of equal width. nodes: nats, by how much the counts of the node's lines differ from its own past and its peers; 2 ln N is one new line on one of N nodes, and 3 ln N an alarm. ranks: ln(duration of an iteration / what is usual for the rank), at least 0. phases: the same of a timer that the rank's lines print. */
@@ -586,6 +597,24 @@ export interface Confirmed {
   };
 }
 
+export interface Maintenance {
+  id: string;
+  kind: "job" | "node";
+  /** of the names of jobs or nodes */
+  pattern: string;
+  who: string;
+  why: string;
+  began: Time;
+  until: Time;
+  /** when a person ended it before its time */
+  ended: TimeOrNull;
+  ended_by: string | null;
+  /** it is not over */
+  active: boolean;
+  /** of which it has held back an alert */
+  incidents: Count;
+}
+
 export interface Incident {
   id: string;
   job: string;
@@ -595,6 +624,13 @@ export interface Incident {
   opened: Time;
   updated: Time;
   resolved: TimeOrNull;
+  /** who looks after it */
+  acknowledged_by?: string | null;
+  /** since when */
+  acknowledged_at?: TimeOrNull;
+  acknowledged_note?: string | null;
+  /** id of the maintenance that held back an alert of it, or that its job is in */
+  maintenance?: string | null;
   /** of one that is asked for by id: the report, or null */
   report?: unknown;
   /** of one that is asked for by id: what led to it, or null */

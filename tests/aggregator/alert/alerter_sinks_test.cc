@@ -201,7 +201,7 @@ TEST_CASE("sinks: an alert that is open when its silence ends is sent then, once
   REQUIRE(world.wait([&] { return world.count("http://chat") == 2; }));
   CHECK(holds(world.body("http://chat", 0), "job test-1"));
   REQUIRE(world.wait([&] { return world.count(kManager) >= 1; }));
-  CHECK(world.said("no longer silenced: alert opened: job test-1"));
+  CHECK(world.said("no longer held back: alert opened: job test-1"));
   CHECK(database.due("/silenced", TimeMs::max(), 9)->empty());
   world.rest();
   CHECK(world.count("http://chat") == 2);
@@ -223,7 +223,7 @@ TEST_CASE("sinks: an alert that changed during a silence is a change when it end
   alerter.set(options());  // the silence is removed
   REQUIRE(world.wait([&] { return world.count("http://chat") == 2; }));
   CHECK(holds(world.body("http://chat", 1), "node_lost"));
-  CHECK(world.said("no longer silenced: alert changed"));
+  CHECK(world.said("no longer held back: alert changed"));
 }
 
 TEST_CASE("sinks: a sink for storms alone gets nothing else") {

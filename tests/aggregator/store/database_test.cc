@@ -200,6 +200,36 @@ TEST_CASE("database: the mirror of the offsets is replaced as a whole") {
   CHECK(mirror(fewer, Seq{8}) == "8: node-1 2 30");
 }
 
+TEST_CASE("database: what people are quiet about is kept as long as it is of use") {
+  const l4::test::TempFolder folder;
+  DatabaseOptions options;
+  options.maintenance = 2;
+  Database database(folder.path() / "state.db", options);
+  CHECK(database.save(incident(1)));
+  const Incident known = database.incidents({})->at(0);
+  const TimeMs told = known.updated;
+  CHECK(database.save(Acknowledgement{known.id, known.job, "me", "a note", told}));
+  CHECK(database.save(Acknowledgement{"gone.0.1", "gone", "me", "", told}));
+  CHECK(database.save(HeldIncident{known.id, 1, told}));
+  CHECK(database.save(HeldIncident{"gone.0.1", 1, told}));
+  Maintenance one{0, "job", "a*", "me", "why", told, told + Millis{1'000}};
+  for (const std::int64_t id : {1, 2, 3}) CHECK(database.save(one) == id);
+  one.id = 1;
+  one.until = told + Millis{9'000};
+  one.ended = told + Millis{8'000};
+  one.ended_by = "you";
+  CHECK(database.save(one) == 1);
+  CHECK(database.retain(told + std::chrono::hours(2)));
+  REQUIRE(database.acknowledgements()->size() == 1);
+  CHECK(database.acknowledgements()->at(0).note == "a note");
+  REQUIRE(database.held_incidents()->size() == 1);
+  CHECK(database.held_incidents()->at(0).incident == known.id);
+  REQUIRE(database.maintenance()->size() == 2);
+  CHECK(database.maintenance()->at(0) == one);
+  CHECK(database.drop_acknowledgement(known.id));
+  CHECK(database.acknowledgements()->empty());
+}
+
 TEST_CASE("database: an older schema is brought up to date, a newer one left alone") {
   const l4::test::TempFolder folder;
   const Path path = folder.path() / "state.db";
@@ -215,12 +245,14 @@ TEST_CASE("database: an older schema is brought up to date, a newer one left alo
         "told_node; "
         "ALTER TABLE incidents DROP COLUMN told_rank; ALTER TABLE incidents DROP COLUMN "
         "told_fault; "
+        "DROP TABLE acknowledgements; DROP TABLE maintenance; DROP TABLE held_incidents; "
         "PRAGMA user_version = 1;"));
   }
   {
     Database database(path, {});
     CHECK(database.enqueue({0, "log", "job-1/0", "{}", at_ms(1), at_ms(1), 0}));
     CHECK(database.save(Snapshot{"job-1", at_ms(1), "asked", "me", "hung", "{}"}));
+    CHECK(database.save(Acknowledgement{"job-1/0", "job-1", "me", "", at_ms(1)}));
     const auto kept = database.incidents({});
     REQUIRE((kept && kept->size() == 1));
     CHECK(kept->front().report == incident(1).report);
