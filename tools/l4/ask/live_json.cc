@@ -82,7 +82,7 @@ bool has_next(JsonMembers& from) {
   return next != nullptr && !next->is_null();
 }
 
-void read_incident(JsonMembers& from, IncidentRow& row) {
+void read_incident_row(JsonMembers& from, IncidentRow& row) {
   read_row(from, row);
   const JsonValue* report = from.find("report");
   if (report == nullptr || report->is_null()) return;
@@ -159,9 +159,21 @@ Result<std::vector<SinkTestRow>> read_sink_tests(std::string_view text) {
 Result<IncidentList> read_incidents(std::string_view text) {
   return read_document<IncidentList>(text, [](JsonMembers& from, IncidentList& list) {
     from.each("incidents",
-              [&](JsonMembers& row) { read_incident(row, list.incidents.emplace_back()); });
+              [&](JsonMembers& row) { read_incident_row(row, list.incidents.emplace_back()); });
     list.more = has_next(from);
   });
+}
+
+Result<IncidentRow> read_incident(std::string_view text) {
+  return read_document<IncidentRow>(text, read_incident_row);
+}
+
+Result<std::vector<MaintenanceRow>> read_maintenances(std::string_view text) {
+  return read_list<MaintenanceRow>(text, "maintenance");
+}
+
+Result<MaintenanceRow> read_maintenance(std::string_view text) {
+  return read_document<MaintenanceRow>(text, read_row<MaintenanceRow>);
 }
 
 Result<SnapshotRow> read_snapshot(std::string_view text) {

@@ -25,6 +25,7 @@ using SnapshotRow = rows::SnapshotFields;
 using NodeRow = rows::NodeFields;
 using SinkRow = rows::SinkFields;
 using SinkTestRow = rows::SinkTestFields;
+using MaintenanceRow = rows::MaintenanceFields;
 
 struct StatusRow : rows::StatusFields {
   std::optional<std::vector<std::string>> absent;  ///< empty: not known who may connect
@@ -87,6 +88,9 @@ Result<std::vector<NodeRow>> read_nodes(std::string_view text);
 Result<StatusRow> read_status(std::string_view text);
 Result<std::vector<SinkTestRow>> read_sink_tests(std::string_view text);
 Result<IncidentList> read_incidents(std::string_view text);
+Result<IncidentRow> read_incident(std::string_view text);
+Result<std::vector<MaintenanceRow>> read_maintenances(std::string_view text);
+Result<MaintenanceRow> read_maintenance(std::string_view text);
 Result<ChangeRow> read_change(std::string_view text);
 Result<LineList> read_line_list(std::string_view text);
 

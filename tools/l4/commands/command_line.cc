@@ -17,6 +17,7 @@
 #include "tools/l4/commands/local/local.h"
 #include "tools/l4/commands/parse.h"
 #include "tools/l4/commands/pool/command.h"
+#include "tools/l4/commands/quiet.h"
 #include "tools/l4/commands/setup/command.h"
 #include "tools/l4/commands/show.h"
 #include "tools/l4/commands/snapshot.h"
@@ -67,6 +68,8 @@ std::vector<terminal::Command> commands() {
               run_snapshot, check_snapshot),
       command("incidents", "failures of jobs, open and resolved", kIncidentsFooter, add_incidents,
               run_incidents, check_incidents),
+      ack_command(),
+      maintenance_command(),
       command("lines", "raw lines of a running job, from its nodes", kLinesFooter, add_lines,
               run_lines, check_lines),
       command("watch", "a running job on one screen, kept up to date", kWatchFooter, add_watch,

@@ -126,6 +126,12 @@ std::string status_of(const ask::IncidentRow& row) {
   return row.is_resolved() ? "resolved" : "open";
 }
 
+/// Who has the incident, or the maintenance that its alert was held back for.
+std::string attended(const ask::IncidentRow& row) {
+  if (!row.acknowledged_by.empty()) return row.acknowledged_by;
+  return row.maintenance.empty() ? "" : "maintenance " + row.maintenance;
+}
+
 Row row_of(const ask::IncidentRow& row, TimeMs now) {
   const Tone tone = row.is_resolved() ? Tone::dim : Tone::plain;
   return {{status_of(row), row.is_resolved() ? Tone::dim : Tone::bad},
@@ -134,6 +140,7 @@ Row row_of(const ask::IncidentRow& row, TimeMs now) {
           {row.attempt > 0 ? std::to_string(row.attempt) : "", tone},
           {ago(row.opened, now), tone},
           {row.resolved ? "after " + serve::brief(*row.resolved - row.opened) : "", tone},
+          {attended(row), tone},
           {row.id, tone}};
 }
 
@@ -297,6 +304,7 @@ std::string to_text(const ask::IncidentList& list, TimeMs now, const serve::Text
                           {"attempt", true, false, 3},
                           {"opened", true},
                           {"resolved", true, false, 2},
+                          {"with", false, false, 4},
                           {"id", false, true}},
                          std::move(cells), style.width);
   page.gap();

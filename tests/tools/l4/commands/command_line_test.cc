@@ -15,6 +15,7 @@
 #include "tools/l4/commands/jobs.h"
 #include "tools/l4/commands/keys/command.h"
 #include "tools/l4/commands/pool/command.h"
+#include "tools/l4/commands/quiet.h"
 #include "tools/l4/commands/snapshot.h"
 
 namespace l4::commands {
@@ -54,6 +55,42 @@ TEST_CASE("command line: a demo has bounds for its speed, and is kept for people
   CHECK(read({"demo", "--speed", "1001"}).exit == terminal::kWrongUse);
   CHECK(read({"demo", "--keep", "-o", "json"}).exit == terminal::kWrongUse);
   CHECK(read({"demo", "--logs", "/no/such/folder"}).exit == terminal::kWrongUse);
+}
+
+TEST_CASE("command line: acknowledging an incident, and taking it back") {
+  const auto ack = options_of<QuietOptions>(read({"ack", "job.0.1", "--note", "the switch"}));
+  CHECK(ack.action == QuietOptions::Action::ack);
+  CHECK(ack.incident == "job.0.1");
+  CHECK(ack.note == "the switch");
+  CHECK(options_of<QuietOptions>(read({"ack", "job.0.1", "--undo"})).undo);
+  CHECK(read({"ack"}).exit == terminal::kWrongUse);
+  CHECK(read({"ack", "job.0.1", "--undo", "--note", "x"}).exit == terminal::kWrongUse);
+}
+
+TEST_CASE("command line: maintenance is of a job or a node, until a time or for a while") {
+  const auto add = options_of<QuietOptions>(
+      read({"maintenance", "add", "--node", "rack-*", "--for", "4h", "--why", "cables"}));
+  CHECK(add.action == QuietOptions::Action::add);
+  CHECK(add.node == "rack-*");
+  CHECK(options_of<QuietOptions>(read({"maintenance", "list", "--over"})).over);
+  CHECK(options_of<QuietOptions>(read({"maintenance", "end", "m3"})).maintenance == "m3");
+  const std::vector<const char*> begin{"maintenance", "add", "--why", "x"};
+  for (const std::vector<const char*>& rest : std::vector<std::vector<const char*>>{
+           {},
+           {"--job", "a"},
+           {"--for", "4h"},
+           {"--job", "a", "--node", "b", "--for", "4h"},
+           {"--job", "a", "--for", "4h", "--until", "2026-12-01T18:00:00Z"},
+           {"--job", "a", "--for", "4"},
+           {"--job", "a", "--for", "0h"},
+           {"--job", "a", "--for", "4 hours"}}) {
+    std::vector<const char*> words = begin;
+    words.insert(words.end(), rest.begin(), rest.end());
+    CHECK(read(words).exit == terminal::kWrongUse);
+  }
+  CHECK(read({"maintenance", "add", "--job", "a", "--for", "4h"}).exit == terminal::kWrongUse);
+  CHECK(parse_duration("90s").value() == Millis{90'000});
+  CHECK(parse_duration("2d").value() == Millis{172'800'000});
 }
 
 TEST_CASE("command line: faults has commands of its own") {
