@@ -272,6 +272,73 @@ class Test:
         expect.that("there is no incident" in " ".join(browser.text(".failure")),
                     "an error is said", browser.text(".failure"))
 
+    def acknowledge(self):
+        """Taking an incident, taking it back; everybody sees who has it."""
+        expect, browser = self.expect, self.browser
+        incident = self.api("incidents?job=job-1005")["incidents"][0]["id"]
+        note = "looking at <b>node-02</b>"
+        for back in (True, False):
+            self.open(f"/incidents/{incident}")
+            browser.soon("#note")
+            browser.type("#note", note)
+            browser.click(".duty form button")
+            said = browser.soon(".duty.had p")
+            expect.that(said and " has it since " in said[0] and note in said[0],
+                        "the incident says who has it, since when and the note", said)
+            row = self.api(f"incidents/{incident}")
+            expect.that(row["acknowledged_by"] and row["acknowledged_note"] == note,
+                        "and so does the API", {**row, "report": 0, "evidence": 0})
+            if back:
+                browser.click(".duty.had button")
+                expect.that(browser.soon(".duty form button"), "it is taken back")
+                expect.equal(self.api(f"incidents/{incident}")["acknowledged_by"], None,
+                             "nobody has it")
+        for path, badge in (("/", ".job .badge.had"), ("/incidents", "td .badge.had")):
+            self.open(path)
+            expect.that(browser.soon(badge), f"{path} shows who has it")
+
+    def maintain(self):
+        """A job and a node are silenced for a time, and it is ended before."""
+        expect, browser = self.expect, self.browser
+        self.open("/jobs/job-1005")
+        browser.soon("button.maintenance")
+        browser.click("button.maintenance")
+        browser.soon(".dialog label")
+        browser.type("#why", "a new switch")
+        browser.type("#pattern", "nothing-*")
+        browser.click(".dialog button.main")
+        said = browser.soon(".dialog .warn")
+        expect.that(said and "no job is called nothing-*" in said[0],
+                    "a pattern that matches nothing is refused in words", said)
+        self.check_box("the dialogue")
+        browser.type("#pattern", "job-100*")
+        browser.click(".dialog button.main")
+        banner = browser.soon(".duty.silent p")
+        expect.that(banner and "a new switch" in banner[0], "the job says that it is silent",
+                    banner)
+        expect.equal(browser.text(".dialog"), [], "the dialogue is closed")
+        rows = self.api("maintenance")["maintenance"]
+        expect.equal([(row["kind"], row["pattern"], row["why"]) for row in rows],
+                     [("job", "job-100*", "a new switch")], "the API has it")
+        self.open("/")
+        expect.that(browser.soon(".job .badge.silent"), "so does the fleet")
+        self.open("/jobs/job-1005")
+        browser.soon(".duty.silent button")
+        browser.click(".duty.silent button")
+        live.wait_for(lambda: not browser.text(".duty.silent"))
+        expect.equal(self.api("maintenance")["maintenance"], [], "it is ended before its time")
+        browser.soon(".suspects li.first button:nth-of-type(2)")
+        browser.click(".suspects li.first button:nth-of-type(2)")
+        browser.soon(".dialog label")
+        browser.type("#why", "new cables")
+        browser.click(".dialog button.main")
+        banner = browser.soon(".duty.silent p")
+        expect.that(banner and "node-02 in maintenance" in banner[0], "a node, too", banner)
+        nodes = self.api("jobs/job-1005/nodes")["nodes"]
+        expect.equal([row["node"] for row in nodes if row["silent_until"]], ["node-02"],
+                     "only this one")
+        self.check_box("a job in maintenance")
+
     def look_at_hostile(self, logs):
         expect, browser = self.expect, self.browser
         write_hostile(logs)
@@ -390,6 +457,8 @@ def play(expect, l4, webdriver, folder, pictures):
         test.look_at_job()
         test.check_box("the job")
         test.look_at_incident()
+        test.acknowledge()
+        test.maintain()
         if pictures:
             test.take_pictures()
         test.look_at_hostile(place.logs)

@@ -74,6 +74,11 @@ export async function post<Answer>(path: string, body: unknown): Promise<Answer>
   return await answer.json() as Answer;
 }
 
+/** DELETE /api/v1/PATH. */
+export async function erase(path: string): Promise<void> {
+  await ask(path, { method: "DELETE", headers: headersOf() });
+}
+
 export function idIn(path: string, id: string): string {
   return path.replace("{id}", encodeURIComponent(id));
 }

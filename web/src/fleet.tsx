@@ -6,6 +6,7 @@ import { BEHIND_BATCHES } from "./lists";
 import { serverNow, setServerNow, useAsked } from "./live";
 import { Ago, Empty, Failure, NotYet, Sentence, Since, StateMark, Time, Wild } from "./parts";
 import { Pace, notePace } from "./pace";
+import { Had, SilentBadge } from "./quiet";
 import { setQuery, to } from "./route";
 import type { Route } from "./route";
 import { useSentences } from "./sentences";
@@ -46,7 +47,8 @@ function Row(props: { job: Job; sentence: string | null }) {
   const { job } = props;
   const gap = coverage(job);
   return (
-    <li className={`job ${kindOf(job) === "ended" ? "quiet" : toneOf(job.state, job.suspect)}`}>
+    <li className={`job ${kindOf(job) === "ended" ? "quiet" : toneOf(job.state, job.suspect)}${
+      job.acknowledged_by || job.silent_until ? " attended" : ""}`}>
       <a className="cover" href={to("jobs", job.id)} aria-label={`job ${job.id}, ${job.state}`} />
       <div className="what">
         <StateMark state={job.state} suspect={job.suspect} />
@@ -56,6 +58,7 @@ function Row(props: { job: Job; sentence: string | null }) {
       <div className="who">
         <strong><Wild text={job.id} /></strong>
         {job.attempt > 0 && <span className="note"> attempt {job.attempt}</span>}
+        <Had by={job.acknowledged_by} /><SilentBadge until={job.silent_until} />
         {job.incident !== null
           ? <a className="sentence" href={to("incidents", job.incident)}>
               <Sentence text={props.sentence ?? "An incident is open"} /></a>
@@ -210,7 +213,9 @@ export function Incidents() {
             <td><a href={to("incidents", row.id)}><Wild text={row.job} /></a>
               {row.attempt > 0 && <span className="note"> attempt {row.attempt}</span>}</td>
             <td><Time at={row.opened} /></td>
-            <td>{row.status === "open" ? <b>open</b> : <Time at={row.resolved} />}</td>
+            <td>{row.status === "open" ? <b>open</b> : <Time at={row.resolved} />}
+              <Had by={row.acknowledged_by} />
+              {row.maintenance && <span className="badge silent">maintenance</span>}</td>
           </tr>))}</tbody>
       </table></div>}
     </main>

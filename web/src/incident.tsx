@@ -9,6 +9,7 @@ import { useAsked } from "./live";
 import { LinesPanel, RawLines } from "./lines";
 import type { LinesQuery } from "./handed";
 import { Ago, NotYet, Section, Since, Time, Wild } from "./parts";
+import { Acknowledge, MaintenanceButton, MaintenanceDialog, SilentIncident } from "./quiet";
 import { Fact, KnownFault, Suspects, Template, Verdict } from "./report";
 import { to } from "./route";
 import type { Route } from "./route";
@@ -146,6 +147,7 @@ export function Incident(props: { route: Route }) {
   const { id } = props.route;
   const asked = useAsked("incident", idIn("incidents/{id}", id), INCIDENT_MS);
   const [lines, setLines] = useState<LinesQuery | null>(null);
+  const [silencing, setSilencing] = useState(false);
   const row = asked.data;
   useEffect(() => {
     document.title = row ? `${spoken(row.state)} · ${row.job}` : "incident";
@@ -169,6 +171,11 @@ export function Incident(props: { route: Route }) {
           : span((millis(row.resolved) ?? 0) - (opened ?? 0))}</Fact>
         {opened !== null && since !== null && opened >= since && <Fact name="Found after">{span(opened - since)}</Fact>}
       </Verdict>
+      <div className="duties">
+        <Acknowledge key={row.acknowledged_by} incident={row} again={asked.again} />
+        <SilentIncident incident={row} again={asked.again} />
+        <MaintenanceButton open={() => setSilencing(true)} />
+      </div>
       <div className="pair">
         <KnownFault report={report} />
         <Suspects report={report} ask={setLines} />
@@ -178,6 +185,8 @@ export function Incident(props: { route: Route }) {
       </Section>
       <Accusations report={report} />
       <Tell incident={row} />
+      {silencing && <MaintenanceDialog job={row.job} node={report.nodes[0]?.node ?? ""} close={() => setSilencing(false)}
+        done={asked.again} />}
       {lines && <LinesPanel key={JSON.stringify(lines)} job={row.job} query={lines} close={() => setLines(null)} />}
     </main>
   );

@@ -8,6 +8,7 @@ import { useAsked, useNow } from "./live";
 import type { LinesQuery } from "./handed";
 import { LinesPanel } from "./lines";
 import { NodeMap } from "./map";
+import { Had, MaintenanceButton, MaintenanceDialog, SilentJob } from "./quiet";
 import { Events, Fact, KnownFault, Notable, Read, Suspects, Verdict } from "./report";
 import { setQuery, to } from "./route";
 import type { Route } from "./route";
@@ -61,6 +62,7 @@ export function Job(props: { route: Route }) {
     (at ? `?at=${encodeURIComponent(at)}` : ""), at ? PAST_REPORT_MS : REPORT_MS, id);
   const nodes = useAsked("nodes", idIn("jobs/{id}/nodes", id), NODES_MS, id);
   const [lines, setLines] = useState<LinesQuery | null>(null);
+  const [silencing, setSilencing] = useState<string | null>(null); // a node, or empty: the job
   useEffect(() => setLines(null), [id]);
   useEffect(() => {
     const state = report.data?.verdict.state;
@@ -76,22 +78,29 @@ export function Job(props: { route: Route }) {
   }
   const shown = report.data;
   const ask = (query: LinesQuery) => setLines(query);
+  const again = () => { row.again(); nodes.again(); };
   return (
     <main id="main" className={lines ? "beside" : ""}>
       <Crumbs id={id} row={row.data} />
       <Verdict report={shown} suspect={at === "" && row.data?.suspect}>
         {row.data && <Fact name="Last line"><Ago at={row.data.last_seen} /></Fact>}
       </Verdict>
+      <div className="duties">
+        <Had by={row.data?.acknowledged_by} />
+        <SilentJob job={row.data} nodes={nodes.data?.nodes ?? []} again={again} />
+        <MaintenanceButton open={() => setSilencing("")} />
+      </div>
       <Past at={at} begin={row.data?.begin ?? null} />
       {report.error && <Failure error={report.error} what="What is new" />}
       <div className="pair">
         <KnownFault report={shown} />
-        <Suspects report={shown} ask={ask} />
+        <Suspects report={shown} ask={ask} silence={setSilencing} silent={byName} />
       </div>
       <NodeMap job={row.data} id={id} report={shown} nodes={byName} route={props.route} ask={ask} />
       <Events report={shown} ask={ask} />
       <Notable report={shown} />
       <Read report={shown} />
+      {silencing !== null && <MaintenanceDialog job={id} node={silencing} close={() => setSilencing(null)} done={again} />}
       {lines && <LinesPanel key={JSON.stringify(lines)} job={id} query={lines} close={() => setLines(null)} />}
     </main>
   );

@@ -1,11 +1,12 @@
 // A report, in the order of the text report: verdict, suspects, events, fault, course, what was read.
-import { useState } from "react";
+import { useContext, useState } from "react";
 import type { ReactNode } from "react";
-import type { Report, ReportEvent, ReportNode } from "./api_types";
+import type { Node, Report, ReportEvent, ReportNode } from "./api_types";
 import { certainty, counted, grouped, harmless, millis, percent, ranksText, scopeText, sized, some, span,
   spoken, toneOf } from "./format";
 import { RawLines } from "./lines";
-import { Ago, Section, Sentence, StateMark, Time, Wild } from "./parts";
+import { Ago, RoleContext, Section, Sentence, StateMark, Time, Wild } from "./parts";
+import { SilentBadge } from "./quiet";
 import { to } from "./route";
 import type { LinesQuery } from "./handed";
 
@@ -52,9 +53,18 @@ export function Verdict(props: { report: Report; suspect?: boolean; link?: React
   );
 }
 
-function Suspect(props: { node: ReportNode; report: Report; first: boolean; ask: (query: LinesQuery) => void }) {
+interface SuspectsProps {
+  report: Report;
+  ask: (query: LinesQuery) => void;
+  /** Asks for maintenance of a node; without it none is offered. */
+  silence?: (node: string) => void;
+  silent?: ReadonlyMap<string, Node>;
+}
+
+function Suspect(props: SuspectsProps & { node: ReportNode; first: boolean }) {
   const { node } = props;
   const own = props.report.ranks.filter((rank) => rank.node === node.node && rank.rank !== null);
+  const may = useContext(RoleContext) === "operate";
   const stopped = own.filter((rank) => rank.process === "gone" || rank.process === "stopped");
   const facts = [ranksText(node.ranks), stopped.length > 0
     ? `${stopped.length === own.length ? "all" : ranksText(stopped.map((rank) => rank.rank!))} ${stopped[0]!.process}` : ""]
@@ -62,7 +72,7 @@ function Suspect(props: { node: ReportNode; report: Report; first: boolean; ask:
   return (
     <li className={props.first ? "first" : ""}>
       <div className="line">
-        <strong><Wild text={node.node} /></strong>
+        <strong><Wild text={node.node} /></strong><SilentBadge until={props.silent?.get(node.node)?.silent_until} />
         <span>{certainty(node.confidence)} <b>{percent(node.confidence)}</b></span>
       </div>
       <meter min={0} max={1} value={node.confidence} aria-label={`confidence that ${harmless(node.node)} is at fault`} />
@@ -72,11 +82,13 @@ function Suspect(props: { node: ReportNode; report: Report; first: boolean; ask:
         {node.why.map((why, i) => <li key={i}><Wild text={why} /></li>)}</ul>}
       <RawLines ask={props.ask} query={{ node: node.node, around: node.first_seen ?? props.report.verdict.since ?? "" }}>
         Raw lines of this node</RawLines>
+      {may && props.silence && <button type="button" className="quiet" onClick={() => props.silence!(node.node)}>
+        Maintenance …</button>}
     </li>
   );
 }
 
-export function Suspects(props: { report: Report; ask: (query: LinesQuery) => void }) {
+export function Suspects(props: SuspectsProps) {
   const all = props.report.nodes;
   if (isGood(props.report.verdict.state) && all.every((node) => node.confidence < SHARE_MIN)) return null;
   const sure = all.filter((node) => node.confidence >= SHARE_MIN).slice(0, SUSPECTS_MAX);
@@ -87,7 +99,7 @@ export function Suspects(props: { report: Report; ask: (query: LinesQuery) => vo
       {shown.length === 0 && <p className="note">The logs do not show a node.</p>}
       <ol className="suspects">
         {shown.map((node, i) => (
-          <Suspect key={node.node} node={node} report={props.report} first={i === 0} ask={props.ask} />))}
+          <Suspect key={node.node} {...props} node={node} first={i === 0} />))}
       </ol>
       {rest > 0 && <p className="note">and {counted(rest, "more node")}, at most {
         percent(all[shown.length]!.confidence)}</p>}
