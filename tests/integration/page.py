@@ -410,7 +410,7 @@ class Test:
         """Each view, at both widths, in both schemes."""
         incident = self.api("incidents?job=job-1005")["incidents"][0]["id"]
         self.pictures.mkdir(parents=True, exist_ok=True)
-        views = {"fleet": "/", "job": "/jobs/job-1005", "incident": f"/incidents/{incident}",
+        views = {"fleet": "/", "job": "/jobs/job-1005", "maintenance": "/jobs/job-1005", "incident": f"/incidents/{incident}",
                  "incidents": "/incidents", "agents": "/agents", "faults": "/faults?q=gloo"}
         for name, path in views.items():
             for width in (1440, 390):
@@ -418,6 +418,8 @@ class Test:
                     self.browser.size(width, 900, dark)
                     self.open(path)
                     time.sleep(1.5)
+                    if name == "maintenance":
+                        self.browser.click("button.maintenance")
                     tall = self.browser.run("return document.documentElement.scrollHeight")
                     self.browser.size(width, min(max(900, tall), 3000), dark)
                     time.sleep(0.7)
