@@ -410,8 +410,9 @@ class Test:
         """Each view, at both widths, in both schemes."""
         incident = self.api("incidents?job=job-1005")["incidents"][0]["id"]
         self.pictures.mkdir(parents=True, exist_ok=True)
-        views = {"fleet": "/", "job": "/jobs/job-1005", "maintenance": "/jobs/job-1005", "incident": f"/incidents/{incident}",
-                 "incidents": "/incidents", "agents": "/agents", "faults": "/faults?q=gloo"}
+        views = {"fleet": "/", "job": "/jobs/job-1005", "maintenance": "/jobs/job-1005",
+                 "incident": f"/incidents/{incident}", "incidents": "/incidents",
+                 "agents": "/agents", "faults": "/faults?q=gloo"}
         for name, path in views.items():
             for width in (1440, 390):
                 for dark in (False, True):

@@ -210,12 +210,12 @@ export function Incidents() {
         <tbody>{sorted.map((row) => (
           <tr key={row.id} className={row.status}>
             <td><StateMark state={row.state} /></td>
-            <td><a href={to("incidents", row.id)}><Wild text={row.job} /></a>
-              {row.attempt > 0 && <span className="note"> attempt {row.attempt}</span>}</td>
-            <td><Time at={row.opened} /></td>
-            <td>{row.status === "open" ? <b>open</b> : <Time at={row.resolved} />}
+            <td className="name"><a href={to("incidents", row.id)}><Wild text={row.job} /></a>
+              {row.attempt > 0 && <span className="note"> attempt {row.attempt}</span>}
               <Had by={row.acknowledged_by} />
               {row.maintenance && <span className="badge silent">maintenance</span>}</td>
+            <td><Time at={row.opened} /></td>
+            <td>{row.status === "open" ? <b>open</b> : <Time at={row.resolved} />}</td>
           </tr>))}</tbody>
       </table></div>}
     </main>
