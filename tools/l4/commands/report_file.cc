@@ -127,7 +127,7 @@ Beside beside_of(const job::JobState& state, const diagnose::Report& report) {
   nodes.open('{').key("nodes").open('[');
   auto all = rows::node_rows(state, &report);
   all.resize(std::min(all.size(), kMapRows));
-  for (const rows::NodeRow& row : all) rows::write(nodes, row);
+  for (const rows::NodeRow& row : all) rows::write(nodes, row, std::nullopt);
   nodes.close(']').close('}');
   beside.nodes = nodes.release();
   return beside;
