@@ -434,7 +434,8 @@ Complaints complaints_of(const Findings& findings) {
 /// sign.
 double silent_by_chance(const job::JobView& view, const Complaints& complaints) {
   std::vector<std::set<std::uint32_t>> ranks(view.nodes.size());
-  for (const job::StreamView& stream : view.streams) ranks[stream.node].insert(stream.rank);
+  for (const job::StreamView& stream : view.streams)
+    if (!view.ranks[stream.rank].launcher) ranks[stream.node].insert(stream.rank);
   std::size_t asked = 0, complaining = 0;
   for (std::size_t node = 0; node < ranks.size(); ++node) {
     if (!complaints.nodes[node]) continue;
