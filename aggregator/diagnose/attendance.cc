@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "aggregator/diagnose/certainty.h"
 #include "aggregator/diagnose/clues/scale.h"
 #include "aggregator/diagnose/clues/sentence.h"
 #include "aggregator/job/share.h"
@@ -70,12 +71,15 @@ void report_attendance(const job::JobView& view, const clues::Scale& scale, Repo
   for (const job::NodeView& node : view.nodes) joined.push_back(node.name);
   const auto missing = missing_names(joined);
   report.verdict.summary += fmt::format(" {} nodes joined and waited for more.", joined.size());
+  const clues::Grounds grounds{{clues::GroundKind::node_absent}};
+  const double absent = missing.empty() ? 0.0 : clues::confidence(grounds, scale.grounds);
+  for (SuspectNode& node : report.nodes) node.confidence *= 1 - absent;
   for (const std::string& name : missing) {
     SuspectNode suspect;
     suspect.node = name;
     suspect.score = scale.row(clues::ClueKind::absent).weight +
                     (report.nodes.empty() ? 0.0 : report.nodes.front().score);
-    suspect.confidence = 0.6 / static_cast<double>(missing.size());
+    suspect.confidence = absent / static_cast<double>(missing.size());
     Clue clue{clues::ClueKind::absent, name, {}, suspect.score, {}, {}};
     clue.text = clues::sentence(clue.kind, {});
     suspect.why.push_back(clue.text);
@@ -83,6 +87,10 @@ void report_attendance(const job::JobView& view, const clues::Scale& scale, Repo
     report.nodes.insert(report.nodes.begin(), std::move(suspect));
   }
   if (report.clues.size() > kCluesMax) report.clues.resize(kCluesMax);
+  if (missing.empty()) return;
+  std::erase_if(report.certainty,
+                [](const Certainty& one) { return one.of == clues::Claim::node; });
+  report.certainty.push_back(certainty_of_node(grounds, report));
 }
 
 }  // namespace l4::diagnose

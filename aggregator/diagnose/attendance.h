@@ -26,7 +26,8 @@ std::vector<std::string> missing_names(const std::vector<std::string>& names);
 /// True if the nodes waited at the start for other nodes that did not join.
 bool waited_for_nodes(const Report& report);
 
-/// Adds to the summary how many nodes joined, and makes the missing ones suspects.
+/// Adds to the summary how many nodes joined, and makes the missing ones suspects, with a row of
+/// certainty[] of their own.
 void report_attendance(const job::JobView& view, const clues::Scale& scale, Report& report);
 
 }  // namespace l4::diagnose

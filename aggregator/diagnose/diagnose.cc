@@ -6,6 +6,7 @@
 
 #include "aggregator/detect/crash/set_apart.h"
 #include "aggregator/diagnose/attendance.h"
+#include "aggregator/diagnose/certainty.h"
 #include "aggregator/diagnose/clues/scale.h"
 #include "aggregator/diagnose/detectors.h"
 #include "aggregator/diagnose/findings/pool.h"
@@ -66,6 +67,10 @@ void adopt_suspects(Diagnosis& into, Diagnosis&& failed) {
   into.report.ranks = std::move(failed.report.ranks);
   into.report.events = std::move(failed.report.events);
   into.report.faults = std::move(failed.report.faults);
+  std::erase_if(into.report.certainty,
+                [](const Certainty& one) { return one.of != clues::Claim::state; });
+  for (Certainty& one : failed.report.certainty)
+    if (one.of != clues::Claim::state) into.report.certainty.push_back(std::move(one));
   into.scopes = std::move(failed.scopes);
 }
 
@@ -160,6 +165,21 @@ void weigh_differences(Findings& findings) {
   if (found.events.empty() || (!silent && (!unread || found.events.size() < least))) found = {};
 }
 
+void build_failure(const Built& built, const faults::Library* library, Diagnosis& diagnosis) {
+  build_events(built, diagnosis);
+  build_faults(built, library, diagnosis.report);
+  if (library != nullptr) place_fault(*library, diagnosis.report);
+}
+
+/// Scope and stage of the verdict.
+void place(const Built& built, std::size_t lost, Report& report) {
+  Verdict& verdict = report.verdict;
+  verdict.scope = waited_for_nodes(report) ? Scope::unknown : scope_in(built, verdict.state, lost);
+  verdict.stage = stage_of(built);
+  if (verdict.stage == Stage::unknown && verdict.state == State::launch_failed)
+    verdict.stage = Stage::init;
+}
+
 /// Earlier attempts are only listed with their verdict; the last one is reported in whole.
 enum class Depth : std::uint8_t { verdict, whole };
 
@@ -191,13 +211,15 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   const bool lost_known = !lost_nodes.empty();
   if (live == nullptr)
     lost_nodes = find_lost_nodes(findings);  // live: a node whose agent is heard is not lost
-  report.verdict = decide({findings, lost_nodes, asked.now.known, lost_known});
+  const VerdictInput input{findings, lost_nodes, asked.now.known, lost_known};
+  const Facts known = facts_of(input);
+  report.verdict = decide(input, known);
   if (depth == Depth::verdict) return diagnosis;
   asked.state = report.verdict.state;
   if (asked.state == State::unknown && !has_evidence(findings)) findings.failures = {};
   const bool failed = has_suspects(asked.state);
-  run_detectors(Step::compared, asked, findings);
   const clues::Scale& scale = options.scale ? *options.scale : clues::shipped_scale();
+  run_detectors(Step::compared, asked, findings);
   Suspects suspects = find_suspects(findings, asked.state, lost_nodes, scale);
   if (as_published && failed) {
     PaperFindings paper = diagnose_as_published(findings, options.seed);
@@ -212,17 +234,9 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   build_ranks(built, report);
   build_clues(built, report);
   build_iterations(built, report);
-  if (failed) {
-    build_events(built, diagnosis);
-    build_faults(built, library, report);
-    if (library != nullptr) place_fault(*library, report);
-  }
+  if (failed) build_failure(built, library, diagnosis);
   build_stages(built, report);
-  report.verdict.scope = scope_in(built, report.verdict.state, lost_known ? lost_nodes.size() : 0);
-  if (waited_for_nodes(report)) report.verdict.scope = Scope::unknown;
-  report.verdict.stage = stage_of(built);
-  if (report.verdict.stage == Stage::unknown && report.verdict.state == State::launch_failed)
-    report.verdict.stage = Stage::init;
+  place(built, lost_known ? lost_nodes.size() : 0, report);
   report.pool = {pool.runs > 0, pool.runs, hints.events_dropped};
   L4_CHECK(findings.temporal, "no detector compared the iterations of attempt {}", attempt);
   report.warnings = warnings_of(attempts, findings.temporal->left_out);
@@ -230,7 +244,12 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   report.evidence = asked_files(state);
   report.read = summarise_reading(state);
   report.verdict.summary = summarise(report);
+  if (as_published)
+    say_how_sure(input, known, scale, report);
+  else
+    say_how_sure(built, input, known, scale, report);
   if (waited_for_nodes(report)) report_attendance(view, scale, report);
+  name_deciders(view, known, report);
   return diagnosis;
 }
 

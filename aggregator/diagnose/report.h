@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "aggregator/diagnose/claims.h"
 #include "aggregator/diagnose/clues/clue.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
@@ -93,7 +94,8 @@ struct IndicatingEvent {
   TemplateId id;
   std::string text;
   Role role = Role::direct;
-  double score = 0;
+  double score = 0;                  ///< orders events; no probability
+  std::optional<double> confidence;  ///< of the first one: P(a line of it is one of the root)
   std::uint64_t count = 0;
   std::vector<std::string> nodes;
   std::vector<Rank> ranks;
@@ -223,6 +225,7 @@ struct Report {
   std::vector<Clue> clues;            ///< strongest first, at most kCluesMax
   std::vector<Asked> evidence;
   ReadSummary read;
+  std::vector<Certainty> certainty;  ///< a row a claim: state, first node, first event
 };
 
 std::string_view name(Why why);  ///< as in JSON; `fresh` is "new"

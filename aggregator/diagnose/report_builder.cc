@@ -298,7 +298,8 @@ void build_nodes(const Built& built, Report& report) {
     const Suspicion& suspicion = built.suspects.node(index);
     SuspectNode node;
     node.score = suspicion.score;
-    node.confidence = built.suspects.node_confidence[index];
+    if (!built.suspects.node_confidence.empty())
+      node.confidence = built.suspects.node_confidence[index];
     if (const detect::Outsider* outsider = outsider_of(built, index, view.nodes.size())) {
       node.node = outsider->node;
       if (outsider->rank) node.ranks.push_back(*outsider->rank);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
 #include <set>
 #include <utility>
@@ -15,22 +14,6 @@
 
 namespace l4::diagnose {
 namespace {
-
-/// P(node is faulty): a soft maximum over the scores, shared out when several are alike.
-std::vector<double> confidences(const std::vector<double>& scores) {
-  constexpr double kSharpness = 2.5;
-  double most = 0;
-  for (const double score : scores) most = std::max(most, score);
-  double sum = 0.4;  // weight of "none of these"
-  std::vector<double> weights;
-  for (const double score : scores) {
-    weights.push_back(score <= 0 ? 0.0 : std::exp(kSharpness * (score - most)));
-    sum += weights.back();
-  }
-  const double strength = std::min(1.0, most / 1.5);
-  for (double& weight : weights) weight *= strength / sum;
-  return weights;
-}
 
 /// Evidence from a launcher (an exit code, a killed process) concerns a rank of its node: the most
 /// suspicious one.
@@ -157,7 +140,6 @@ Suspects order_suspects(const job::JobView& view, const std::vector<detect::Outs
   for (const Suspicion& node : suspects.nodes) scores.push_back(node.score);
   for (std::size_t i = 0; i < outsiders.size(); ++i)
     scores.push_back(outsiders[i].node.empty() ? 0.0 : suspects.outsiders[i].score);
-  suspects.node_confidence = confidences(scores);
   for (std::uint32_t i = 0; i < scores.size(); ++i)
     if (scores[i] > 0) suspects.node_order.push_back(i);
   std::ranges::stable_sort(suspects.node_order, std::greater<>{},

@@ -1,4 +1,4 @@
-// How suspect each rank and node of a job is: clues added up, reasons, order and confidence.
+// How suspect each rank and node of a job is: clues added up, reasons and order.
 //
 // Place in the flow: clues/ -> weigh() gives the ranks their scores; order_suspects() makes nodes
 // of them and puts the most suspect first. Pure.
@@ -42,7 +42,7 @@ struct Suspects {
   std::vector<Suspicion> ranks;                       ///< by JobView::ranks
   std::vector<Suspicion> nodes;                       ///< by JobView::nodes
   std::vector<Suspicion> outsiders;                   ///< by Hints::outsiders
-  std::vector<double> node_confidence;                ///< by nodes, then outsiders
+  std::vector<double> node_confidence;                ///< by nodes; of the paper's method alone
   std::vector<std::uint32_t> node_order, rank_order;  ///< best first, score > 0 only
   std::vector<WeighedClue> clues;                     ///< all that add something
 
@@ -62,7 +62,7 @@ Suspects weigh(const job::JobView& view, std::size_t outsiders, std::vector<clue
                const clues::Scale& scale);
 
 /// Derives nodes from the scores of ranks: evidence from a launcher passes to a rank of its node, a
-/// node is as suspect as its most suspect rank, and node_confidence is P(node is faulty).
+/// node is as suspect as its most suspect rank. An outsider counts where its node is known.
 Suspects order_suspects(const job::JobView& view, const std::vector<detect::Outsider>& outsiders,
                         Suspects suspects);
 

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "aggregator/diagnose/opening.h"
-#include "aggregator/diagnose/verdict_table.h"
 #include "aggregator/faults/fault.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/printed.h"
@@ -80,13 +79,18 @@ bool failed_at_work(const Findings& findings) {
   return false;
 }
 
+/// The shortest pause before a failure that is a wait.
+Millis least_wait(const Findings& findings) {
+  const double gap = findings.clock.gap_max_ms;
+  return std::max(gap > 0 ? kWaitMin : kWaitMinUnpaced,
+                  Millis{static_cast<std::int64_t>(3.0 * gap)});
+}
+
 /// The failure was preceded by a wait that no error of its own explains.
 bool began_as_hang(const Findings& findings) {
   const TimeToFailure delay = delay_of(findings);
   if (!delay.first || failed_at_work(findings)) return false;
-  const double gap = findings.clock.gap_max_ms;
-  const Millis pause =
-      std::max(gap > 0 ? kWaitMin : kWaitMinUnpaced, Millis{static_cast<std::int64_t>(3.0 * gap)});
+  const Millis pause = least_wait(findings);
   const auto waited = waited_for(findings);
   if (waited && *delay.first >= *waited * 8 / 10) return true;
   constexpr Millis kEchoWait{120'000};
@@ -111,12 +115,6 @@ bool is_cause(const Findings& findings, const FailureEvent& failure) {
   if (hint.known_fault) return true;
   const std::size_t share = failure.severity == Severity::fatal ? 2 : 4;
   return count_nodes(findings.view, failure) * share <= findings.view.nodes.size();
-}
-
-bool has_cause(const Findings& findings) {
-  return std::ranges::any_of(findings.failures.events, [&](const FailureEvent& failure) {
-    return is_cause(findings, failure);
-  });
 }
 
 /// Lines that healthy runs do not print stand for words that are not read.
@@ -388,6 +386,8 @@ bool closed_late(const Findings& findings) {
          *end - *findings.endings.said <= findings.silence.deadline;
 }
 
+}  // namespace
+
 Facts facts_of(const VerdictInput& input) {
   const Findings& findings = input.findings;
   const bool marked = findings.clock.has_iterations();
@@ -409,6 +409,22 @@ Facts facts_of(const VerdictInput& input) {
   set.add(Fact::live, findings.live != nullptr);
   return set.known();
 }
+
+bool has_cause(const Findings& findings) {
+  return std::ranges::any_of(findings.failures.events, [&](const FailureEvent& failure) {
+    return is_cause(findings, failure);
+  });
+}
+
+double nearness_to_wait(const Findings& findings) {
+  const auto delay = delay_of(findings).first;
+  if (!delay || *delay <= Millis{0}) return 0;
+  const double times =
+      static_cast<double>(delay->count()) / static_cast<double>(least_wait(findings).count());
+  return std::min(times, 1 / times);
+}
+
+namespace {
 
 /// Nodes and ranks that print a line about the failure.
 struct Complaints {
@@ -518,15 +534,11 @@ bool has_stopped(const Findings& findings) {
          findings.silence.stalled_for >= std::max(kPauseMin, pause);
 }
 
-Verdict decide(const VerdictInput& input) {
+Verdict decide(const VerdictInput& input, Facts known) {
   const Findings& findings = input.findings;
-  const VerdictRow& row = row_of(facts_of(input));
-  const bool proven = findings.failures.fatal || findings.processes.exit_seen;
+  const VerdictRow& row = row_of(known);
   Verdict verdict;
   verdict.state = row.state;
-  verdict.confidence = proven || row.unproven == 0 ? row.confidence : row.unproven;
-  constexpr double kWordless = 0.8;
-  if (findings.failures.compared && !findings.failures.open) verdict.confidence *= kWordless;
   verdict.because = row.because;
   if (verdict.state == State::slow) {
     if (!findings.clock.counted) verdict.iteration = findings.slowdown.first;

@@ -1,8 +1,9 @@
-// Decides the state of the job, and how sure it is.
+// Decides the state of the job.
 //
 // Place in the flow: findings of all detectors in, one Verdict out (without scope and summary,
-// which need the suspects). Pure. The state names how the failure began: a hang that a timeout
-// kills later is `hung`, any failure before the first completed iteration is `launch_failed`.
+// which need the suspects; how sure it is says certainty.h). Pure. The state names how the failure
+// began: a hang that a timeout kills later is `hung`, any failure before the first completed
+// iteration is `launch_failed`.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include "aggregator/diagnose/findings/findings.h"
 #include "aggregator/diagnose/findings/states.h"
 #include "aggregator/diagnose/report.h"
+#include "aggregator/diagnose/verdict_table.h"
 
 namespace l4::diagnose {
 
@@ -24,7 +26,17 @@ struct VerdictInput {
 /// The job is over or stands still, and nothing says that it has done what it was to do.
 bool has_stopped(const Findings& findings);
 
-Verdict decide(const VerdictInput& input);
+/// The facts that decide, in which the verdict's table is read.
+Facts facts_of(const VerdictInput& input);
+
+Verdict decide(const VerdictInput& input, Facts known);
+
+/// Some line tells of a failure that nothing else explains.
+bool has_cause(const Findings& findings);
+
+/// How near the pause before the failure is to the length that makes it a wait, shorter or longer:
+/// 1 if equal, falling to 0; 0 if it is not known.
+double nearness_to_wait(const Findings& findings);
 
 /// Nodes whose sources all stopped without a failure event of their own while others went on.
 std::vector<std::uint32_t> find_lost_nodes(const Findings& findings);

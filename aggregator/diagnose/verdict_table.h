@@ -1,4 +1,4 @@
-// The table from which the state of a job is read: which facts decide for which state, how surely.
+// The table from which the state of a job is read: which facts decide for which state.
 //
 // Place in the flow: verdict.cc finds the facts, the first row whose conditions hold is the
 // verdict. Rows stand in order of strength: what somebody says of the end, then failures, then what
@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 
+#include "aggregator/diagnose/clues/grounds.h"
 #include "common/base/vocabulary.h"
 
 namespace l4::diagnose {
@@ -55,9 +56,8 @@ struct VerdictRow {
   Facts all = 0;   ///< these hold
   Facts none = 0;  ///< these do not
   State state = State::unknown;
-  double confidence = 0;     ///< P(state right)
-  double unproven = 0;       ///< the same without Fact::fatal; 0: no difference
-  std::string_view because;  ///< ends the sentence of a state that is not a failure
+  clues::GroundKind ground = {};  ///< what decided, for the confidence
+  std::string_view because;       ///< ends the sentence of a state that is not a failure
 
   bool holds(Facts known) const { return (known & all) == all && (known & none) == 0; }
 };

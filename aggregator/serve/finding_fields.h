@@ -80,6 +80,7 @@ void fields(V& v, T& event) {
   v("template", event.text);
   v("role", event.role);
   v("score", event.score);
+  v.optional_field("confidence", event.confidence);
   v("count", event.count);
   v("nodes", event.nodes);
   v("ranks", event.ranks);

@@ -49,6 +49,28 @@ void fields(V& v, T& clue) {
   v("text", clue.text);
 }
 
+template <class V, Is<diagnose::ClaimGround> T>
+void fields(V& v, T& ground) {
+  v("kind", ground.kind);
+  v("value", ground.value);
+}
+
+template <class V, Is<diagnose::ClaimShare> T>
+void fields(V& v, T& alternative) {
+  v("name", alternative.name);
+  v("share", alternative.share);
+}
+
+template <class V, Is<diagnose::Certainty> T>
+void fields(V& v, T& certainty) {
+  v("of", certainty.of);
+  v("name", certainty.name);
+  v("confidence", certainty.confidence);
+  v("grounds", certainty.grounds);
+  v("alternatives", certainty.alternatives);
+  v("decided_by", certainty.decided_by);
+}
+
 template <class V, Is<diagnose::Asked> T>
 void fields(V& v, T& asked) {
   v("source", asked.source);

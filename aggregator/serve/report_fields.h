@@ -2,7 +2,8 @@
 //
 // `fields(visitor, value)` calls `visitor(name, field)` for each field in the order of
 // schemas/report.schema.json; the value is const for the writer and not for the reader. Fields that
-// kReportSchemaBefore does not have go through `new_field`. Private to this room.
+// kReportSchemaBefore does not have go through `new_field`; those that earlier programs did not
+// write through `optional_field`: an empty value is left out. Private to this room.
 #pragma once
 
 #include <string_view>
@@ -97,6 +98,7 @@ void fields(V& v, T& report) {
   v.new_field("clues", report.clues);
   v.new_field("evidence", report.evidence);
   v.new_field("read", report.read);
+  v.optional_field("certainty", report.certainty);
 }
 
 }  // namespace l4::serve

@@ -33,6 +33,14 @@ class Writer {
   void new_field(std::string_view key, T& value) {
     (*this)(key, value);
   }
+  template <class T>
+  void optional_field(std::string_view key, const std::optional<T>& value) {
+    if (value) (*this)(key, *value);
+  }
+  template <class T>
+  void optional_field(std::string_view key, const std::vector<T>& value) {
+    if (!value.empty()) (*this)(key, value);
+  }
 
   template <class T>
   void object(T& value) {

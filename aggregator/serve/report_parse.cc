@@ -38,6 +38,8 @@ template <>
 constexpr diagnose::clues::ClueKind kLast<diagnose::clues::ClueKind> =
     diagnose::clues::ClueKind::as_published;
 template <>
+constexpr diagnose::clues::Claim kLast<diagnose::clues::Claim> = diagnose::clues::Claim::event;
+template <>
 constexpr diagnose::Reply kLast<diagnose::Reply> = diagnose::Reply::refused;
 template <>
 constexpr wire::ParameterKind kLast<wire::ParameterKind> = wire::ParameterKind::duration_ms;
@@ -66,6 +68,11 @@ class FieldReader {
   template <class T>
   void new_field(std::string_view name, T& value) {
     if (is_new_) members_.read(name, value);
+  }
+  /// Leaves the value as it is where it was not written.
+  template <class T>
+  void optional_field(std::string_view name, T& value) {
+    members_.read_if_any(name, value);
   }
 
  private:

@@ -231,12 +231,42 @@ void render_understood(Page& page, const Report& report) {
   page.facts(low, 0, Tone::uneasy);
 }
 
+/// "node-1 62 %, node-2 20 %, another 18 %": what may be so, most likely first.
+std::string shares_text(const diagnose::Certainty& certainty) {
+  constexpr std::size_t kShown = 4;
+  constexpr double kWorthSaying = 0.005;
+  std::string text;
+  std::size_t shown = 0;
+  for (const diagnose::ClaimShare& one : certainty.alternatives) {
+    if (one.share < kWorthSaying || shown++ == kShown) continue;
+    std::string name = one.name ? shortened(*one.name, 28) : "something else";
+    if (certainty.of == diagnose::clues::Claim::state) name = spoken(name);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, percent(one.share));
+  }
+  return text;
+}
+
+/// What a claim that is not sure may be instead, and what would decide.
+std::string doubt_text(const diagnose::Certainty& certainty) {
+  std::string by;
+  for (const std::string& one : certainty.decided_by) by += (by.empty() ? "" : "; ") + one;
+  switch (certainty.of) {
+    case diagnose::clues::Claim::state:
+      return fmt::format("the state: {}. To decide: {}", shares_text(certainty), by);
+    case diagnose::clues::Claim::node:
+      return fmt::format("which node: {}. To decide: {}", shares_text(certainty), by);
+    default:
+      return fmt::format("whether the first event is the root: {}. To decide: {}",
+                         percent(certainty.confidence), by);
+  }
+}
+
 /// The limits of this report: what it could not read or compare.
 void render_unknown(Page& page, const Report& report) {
   const auto& verdict = report.verdict;
   const bool good = is_good(verdict.state);
   std::vector<std::string> missing;
-  if (verdict.confidence < 0.6 && verdict.state != State::unknown)
+  if (report.certainty.empty() && verdict.confidence < 0.6 && verdict.state != State::unknown)
     missing.push_back(fmt::format("whether it is really {}: {} is little more than a guess",
                                   spoken(name(verdict.state)), percent(verdict.confidence)));
   if (!good && !verdict.since)
@@ -248,8 +278,9 @@ void render_unknown(Page& page, const Report& report) {
     missing.push_back("the iteration: no line names one");
   if (!report.pool.used)
     missing.push_back("what is normal here; nothing was filtered: no healthy run was given");
-  if (missing.empty()) return;
   page.label("not known");
+  for (const diagnose::Certainty& certainty : report.certainty)
+    if (!certainty.decided_by.empty()) page.prose("", doubt_text(certainty), 3, 0);
   for (const std::string& line : missing) page.row({{line, Tone::dim}});
 }
 

@@ -662,6 +662,7 @@ export interface Report {
   clues?: ReportClue[];
   evidence?: ReportAsked[];
   read?: ReportRead;
+  certainty?: ReportCertainty[];
 }
 
 export type ReportCount = number;
@@ -740,6 +741,8 @@ export interface ReportEvent {
   template: string;
   role: "root" | "direct" | "consequence";
   score: number;
+  /** of the first event: P(a line of it is one of the root) */
+  confidence?: ReportShare;
   count: ReportCount;
   nodes: string[];
   ranks: ReportRankNumbers;
@@ -834,6 +837,27 @@ export interface ReportClue {
     value: string;
   }[];
   text: string;
+}
+
+/** how sure one claim is, why, and what else may be so */
+export interface ReportCertainty {
+  of: "state" | "node" | "event";
+  /** the state, node or template_id */
+  name: string;
+  confidence: ReportShare;
+  /** facts that the confidence is made of */
+  grounds: {
+    kind: ReportWord;
+    value: number;
+  }[];
+  /** what may be so; the shares add up to 1 */
+  alternatives: {
+    /** null: none of these */
+    name: string | null;
+    share: ReportShare;
+  }[];
+  /** evidence that would tell, where the claim is not sure */
+  decided_by: string[];
 }
 
 /** how those who were asked for evidence replied */

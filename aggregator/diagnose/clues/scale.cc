@@ -11,7 +11,8 @@
 namespace l4::diagnose::clues {
 namespace {
 
-constexpr double kMost = 1000;  // no score is near it
+constexpr double kMost = 1000;    // no score is near it
+constexpr double kMostOdds = 20;  // a confidence of 1, but for one in 10^9
 
 ClueRow read_row(ConfigTable table) {
   ClueRow row;
@@ -20,6 +21,32 @@ ClueRow read_row(ConfigTable table) {
   row.further = table.number_or("further", 1, 0, 1);
   static_cast<void>(table.text("origin"));
   return row;
+}
+
+/// A ground that must speak for a claim, or against it, has a weight of that sign.
+GroundRow read_ground(ConfigTable table) {
+  GroundRow row;
+  const std::size_t sign = table.choice("sign", {"up", "down", "any"});
+  row.weight = table.number("weight", sign == 0 ? 0 : -kMostOdds, sign == 1 ? 0 : kMostOdds);
+  row.most = table.number_or("most", kConfidenceMost, 0, kConfidenceMost);
+  static_cast<void>(table.text("origin"));
+  return row;
+}
+
+GroundRows read_grounds(ConfigTable root) {
+  GroundRows rows;
+  for (std::size_t claim = 0; claim < kClaims; ++claim) {
+    ConfigTable table = root.table(name(static_cast<Claim>(claim)));
+    for (std::size_t i = 0; i < kGroundKinds; ++i) {
+      const auto kind = static_cast<GroundKind>(i);
+      if (claim_of(kind) != static_cast<Claim>(claim)) continue;
+      if (!table.has(name(kind)))
+        table.refuse(name(kind), "missing: each ground of a confidence needs its weight");
+      else
+        rows[i] = read_ground(table.table(name(kind)));
+    }
+  }
+  return rows;
 }
 
 Result<Scale> read(ConfigTable root) {
@@ -45,6 +72,7 @@ Result<Scale> read(ConfigTable root) {
   }};
   ConfigTable share = root.table("share");
   for (const auto& [key, value] : shares) scale.shares.*value = share.number(key, 0, 2);
+  scale.grounds = read_grounds(root.table("confidence"));
   if (auto error = root.finish()) return std::unexpected(std::move(*error));
   return scale;
 }

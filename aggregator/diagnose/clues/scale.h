@@ -1,4 +1,4 @@
-// What each kind of clue is worth: the one table of weights, read from config/scoring.toml.
+// What each clue and each ground of a confidence is worth: the one table, config/scoring.toml.
 //
 // Place in the flow: read once when a program starts; the sources of clues take the shares within a
 // kind from it, suspicion.h the weights. Immutable after reading, shared by all threads.
@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "aggregator/diagnose/clues/clue.h"
+#include "aggregator/diagnose/clues/grounds.h"
 #include "common/base/error.h"
 
 namespace l4::diagnose::clues {
@@ -37,6 +38,7 @@ struct Shares {
 struct Scale {
   std::array<ClueRow, kClueKinds> rows = {};
   Shares shares = {};
+  GroundRows grounds = {};
 
   const ClueRow& row(ClueKind kind) const { return rows[static_cast<std::size_t>(kind)]; }
 };

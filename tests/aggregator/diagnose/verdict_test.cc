@@ -572,8 +572,7 @@ TEST_CASE("verdict: a stop behind another failure is its consequence") {
 
 TEST_CASE("verdict: each row of the table decides for some facts") {
   for (const VerdictRow& row : verdict_rows()) {
-    CHECK(row.confidence > 0);
-    CHECK(row.confidence <= 1);
+    CHECK(clues::claim_of(row.ground) == clues::Claim::state);
     CHECK(&row_of(row.all) == &row);
     const bool says_why = row.state == State::finished || row.state == State::unknown;
     if (!says_why) CHECK(row.because.empty());

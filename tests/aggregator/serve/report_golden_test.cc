@@ -100,6 +100,21 @@ TEST_CASE("report text: colours add nothing but colours") {
   }
 }
 
+TEST_CASE("report text: a claim that is not sure names what may be so, and what would tell") {
+  diagnose::Report report = report_of("crashed");
+  CHECK_FALSE(to_text(report, {.width = 200}).contains("To decide"));
+  using enum diagnose::clues::Claim;
+  report.certainty = {
+      {state, "hung", 0.5, {}, {{"hung", 0.5}, {"node_lost", 0.5}}, {"stderr of rank 3"}},
+      {node, "node_1", 0.7, {}, {{"node_1", 0.7}, {std::nullopt, 0.3}}, {"kernel log of node_1"}},
+      {event, "00000000000000ab", 0.95, {}, {}, {}}};
+  const std::string text = to_text(report, {.width = 200});
+  CHECK(text.contains("the state: hung 50 %, node lost 50 %. To decide: stderr of rank 3"));
+  CHECK(text.contains(
+      "which node: node_1 70 %, something else 30 %. To decide: kernel log of node_1"));
+  CHECK_FALSE(text.contains("whether the first event"));
+}
+
 TEST_CASE("report text: times past all calendars do no harm") {
   diagnose::Report report = report_of("crashed");
   report.job.begin = TimeMs::min();

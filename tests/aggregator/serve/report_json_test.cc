@@ -27,6 +27,7 @@ diagnose::IndicatingEvent event_with_everything() {
   event.text = "NCCL WARN <*> : remote process exited";
   event.role = Role::root;
   event.score = 0.98765432;
+  event.confidence = 0.875;
   event.count = 3;
   event.nodes = {"n1", "n2"};
   event.ranks = {Rank{8}, Rank{9}};
@@ -86,6 +87,12 @@ Report full_report() {
                           "iteration <*>",
                           "its number rises by 1",
                           {"12 lines are no text"}}};
+  report.certainty = {{diagnose::clues::Claim::node,
+                       "n1",
+                       0.75,
+                       {{"margin", 0.5}, {"many", 0.6931}},
+                       {{"n1", 0.75}, {std::nullopt, 0.25}},
+                       {"kernel log of n1"}}};
   return report;
 }
 
@@ -202,6 +209,20 @@ TEST_CASE("report json: a report of the version before is read, and written as o
   // A field that this version brought is unknown to the one before, and needed in this one.
   CHECK(error_of(replaced(written, "l4.report/2", "l4.report/1")).starts_with("$.advice: is not"));
   CHECK(error_of(replaced(kept, "l4.report/1", "l4.report/2")) == "$.notable: is missing");
+}
+
+TEST_CASE("report json: what says how sure it is may be missing, and is not written where empty") {
+  Report report = full_report();
+  CHECK(to_json(report).contains("\"certainty\""));
+  report.certainty.clear();
+  report.events.front().confidence.reset();
+  const std::string json = to_json(report);
+  CHECK_FALSE(json.contains("certainty"));
+  const auto read = report_from_json(json);
+  REQUIRE(read);
+  CHECK(read->certainty.empty());
+  CHECK_FALSE(read->events.front().confidence);
+  CHECK(to_json(*read) == json);
 }
 
 TEST_CASE("report json: numbers as printed keep all digits, and may be none") {
