@@ -8,6 +8,7 @@ import pathlib
 import shlex
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 import calibration
@@ -17,6 +18,7 @@ from work import BENCH, ROOT
 
 sys.path[:0] = [str(BENCH), str(ROOT / "tests" / "integration")]
 
+import lab_score  # noqa: E402
 import real_logs  # noqa: E402
 import score  # noqa: E402
 import small_score  # noqa: E402
@@ -101,13 +103,34 @@ def failure(log, command):
     roots = {n for a, b in label["root_lines"] for n in range(a, b + 1)}
     first = support.first(report["events"], "template_id")
     right = real_logs.right_state(label, report["verdict"]["state"])
-    said = {"state": [report["verdict"]["confidence"], right]}
-    score_of = next((e["score"] for e in report["events"] if e["role"] == "root"), None)
-    leads = any(n in roots for n, template in lines if template == first)
-    if score_of is not None:
-        said["event"] = [score_of, leads]
-    return {"flagged": any(n in roots for n, _ in lines), "first": leads, "state": right,
+    said = {"state": calibration.of_state(report, right)}
+
+    def leads(first):
+        return any(n in roots for n, template in lines if template == first)
+    event = calibration.of_event(report, leads)
+    if event:
+        said["event"] = event
+    first = leads(support.first(report["events"], "template_id"))
+    return {"flagged": any(n in roots for n, _ in lines), "first": first, "state": right,
             "claims": said}
+
+
+def recorded(truth_file, command):
+    """A recorded run of a real job, judged as lab_score.py does."""
+    truth = json.loads(truth_file.read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory(prefix="l4-evaluate-") as folder:
+        with tarfile.open(truth_file.with_name(f"{truth['job_id']}.tar.gz")) as tar:
+            tar.extractall(folder, filter="data")
+        report, _ = single_log(pathlib.Path(folder, truth["job_id"], "logs"), command, folder)
+    if report is None:
+        return None
+    allowed = lab_score.STATES[truth["symptom"]] | lab_score.EXTRA.get(truth["fault"], set())
+    if truth["fault"] != "none" and truth.get("max_restarts"):
+        allowed |= {"finished"}
+    known = truth["node"] is not None and truth["fault"] not in lab_score.NOT_LOCALISABLE
+    return {"claims": calibration.claims(report, {
+        "states": allowed, "nodes": [truth["node"]] if known else [],
+        "n_nodes": truth.get("nodes", 0)}), "source": f"lab {truth['fault']}"}
 
 
 def normal(log, command):

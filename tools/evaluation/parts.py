@@ -12,6 +12,7 @@ import tempfile
 
 import calibration as kept
 import cases as scored
+import fitting
 import flow_traces
 import named
 from work import ALONE, BENCH, DATA, FORMER, ROOT, SWITCHES
@@ -206,6 +207,26 @@ class Parts:
                 if pairs:
                     yield "calibration", f"{title}, {name}", kept.summary(pairs)
 
+    def claims(self):
+        """{kind: claims} of all cases by the rows that are asked for, each with its source."""
+        failed = self._failed_cases() + self._healthy_cases()
+        wordless = self.work.wordless_cases(self.options.wordless_seed, self.options.wordless)
+        logs = sorted((DATA / "real_logs" / "failures").glob("*.log"))
+        runs_of = sorted((DATA / "lab_runs").glob("*.truth.json"))
+        found = collections.defaultdict(list)
+        for _, program, options in self._variants():
+            if not program.switches:
+                continue
+            for part, cases, run, source in (
+                    ("bench", failed, scored.benchmark, text_of),
+                    ("word", wordless, scored.wordless, text_of),
+                    ("fail", logs, scored.failure, lambda log: log.stem),
+                    ("rec", runs_of, scored.recorded, kind_of_run)):
+                for case, row in zip(cases, self.work.each(part, program, options, cases, run)):
+                    for kind, (said, right, grounds) in ((row or {}).get("claims") or {}).items():
+                        found[kind].append(fitting.Claim(said, right, grounds, source(case)))
+        return found
+
     def lab(self):
         sets = DATA / "lab_runs"
         words = f"{self.program.words} {{logs}} --format json --out {{report}}"
@@ -251,6 +272,17 @@ class Parts:
                 return json.loads(out.read_text(encoding="utf-8")) if out.exists() else None
         found = self.work.result(f"{part}-{self.program.key}", name, run)
         return found or sys.exit(f"{name} did not run")
+
+
+def text_of(case):
+    """The source of what a case says: its excerpt, else its background, else its style."""
+    truth = named.load_truth(case)
+    text = truth.get("text") or {}
+    return text.get("failure") or text.get("background") or f"wordless {truth.get('style')}"
+
+
+def kind_of_run(truth_file):
+    return "recorded " + json.loads(truth_file.read_text(encoding="utf-8"))["fault"]
 
 
 def runs(case):
