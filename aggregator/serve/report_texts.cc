@@ -24,6 +24,11 @@ class TextVisitor {
   }
 
   template <class T>
+  void optional_field(std::string_view /*key*/, T& value) {
+    visit(value);
+  }
+
+  template <class T>
   void visit(T& value) {
     if constexpr (requires { fields(*this, value); }) fields(*this, value);
   }
