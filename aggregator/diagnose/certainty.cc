@@ -163,6 +163,7 @@ void say_how_sure(const Built& built, const VerdictInput& input, Facts known,
   if (!report.nodes.empty()) {
     const clues::Grounds grounds = node_grounds(built, report.verdict.state);
     std::vector<double> scores;
+    scores.reserve(report.nodes.size());
     for (const SuspectNode& node : report.nodes) scores.push_back(node.score);
     const auto shares = node_confidences(scores, clues::confidence(grounds, scale.grounds));
     for (std::size_t i = 0; i < shares.size(); ++i) report.nodes[i].confidence = shares[i];
