@@ -11,7 +11,6 @@ webhook hears that the aggregator is not well, and when it is again. Needs root 
 disks; ends with 77 where they are missing.
 """
 import contextlib
-import json
 import os
 import pathlib
 import random
@@ -94,16 +93,8 @@ class Lines:
                     file.write(f"2026-11-20 10:00:00 INFO numbered line {self.count} is well\n")
 
 
-class Webhook(live.PostReceiver):
+class Webhook(live.AlertReceiver):
     """Receives alerts."""
-
-    def __init__(self):
-        self.alerts = []
-        super().__init__()
-
-    def take(self, _, body):
-        self.alerts.append(json.loads(body))
-        return 200
 
     def of(self, kind):
         return [alert for alert in self.alerts if alert["alert"] == kind]

@@ -191,6 +191,18 @@ class PostReceiver:
         self.server.server_close()
 
 
+class AlertReceiver(PostReceiver):
+    """Keeps the alerts that are posted."""
+
+    def __init__(self):
+        self.alerts = []
+        super().__init__()
+
+    def take(self, _, body):
+        self.alerts.append(json.loads(body))
+        return 200
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -30,15 +30,7 @@ PAGE = "https://ops.example/l4"
 HOUR_S = 3_600
 
 
-class Hook(live.PostReceiver):
-    def __init__(self):
-        self.alerts = []
-        super().__init__()
-
-    def take(self, _, body):
-        self.alerts.append(json.loads(body))
-        return 200
-
+class Hook(live.AlertReceiver):
     def of_incident(self):
         return [alert for alert in self.alerts if alert.get("job") == "sample"]
 
