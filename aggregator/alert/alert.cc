@@ -59,8 +59,8 @@ std::string key(const Alert& alert) {
 }
 
 std::string link(const Alert& alert, const Origin& from) {
-  constexpr std::size_t kIdMax =
-      1'500;  // encoded; with the page's address a block of a chat holds it
+  // Encoded; with the page's address a block of a chat holds it.
+  constexpr std::size_t kIdMax = 1'500;
   if (from.page.empty()) return {};
   const bool of_incident = !alert.incident.empty();
   if (of_incident || !alert.job.empty()) {
