@@ -512,7 +512,10 @@ bool has_stopped(const Findings& findings) {
   constexpr std::size_t kEventsMin = 2;
   const Stage stage = last_stage(findings);
   const bool leaves = stage == Stage::exit;  // the program says so, and then it prints new lines
-  if (findings.live == nullptr && findings.failures.closed && !leaves &&
+  // So does one that evaluates or saves for the first time, and for a while nothing follows.
+  const bool pauses =
+      (stage == Stage::evaluation || stage == Stage::checkpoint_save) && !findings.silence.overdue;
+  if (findings.live == nullptr && findings.failures.closed && !leaves && !pauses &&
       findings.failures.events.size() >= kEventsMin)
     return true;
   const detect::ending::Endings& endings = findings.endings;
@@ -525,7 +528,7 @@ bool has_stopped(const Findings& findings) {
   if (!findings.failures.pooled || leaves) return false;
   if (findings.silence.overdue) return true;
   if (findings.live != nullptr) return false;  // it may go on
-  if (stage == Stage::evaluation || stage == Stage::checkpoint_save) return false;
+  if (pauses) return false;
   // Healthy runs print none of these events, so a pause of some iterations is enough.
   constexpr Millis kPauseMin{3000};
   constexpr double kGaps = 3;

@@ -57,10 +57,12 @@ bool is_mixed(const IterationRecord& before, const IterationRecord& next) {
 
 void add_stream(const StreamView& view, std::map<Iteration, TickDraft>& drafts, Turns& turns) {
   const Iterations::value_type* before = nullptr;
+  auto at = drafts.begin();  // numbers ascend, and most streams print the same ones
   for (const auto& entry : view.state->iterations) {
     const IterationRecord& record = entry.second;
     if (!record.completed) continue;
-    TickDraft& draft = drafts[entry.first];
+    if (at == drafts.end() || at->first != entry.first) at = drafts.try_emplace(at, entry.first);
+    TickDraft& draft = at++->second;
     ++draft.streams;
     if (record.end) {
       keep_earliest(draft.first_done, record.end);

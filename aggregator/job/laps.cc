@@ -60,10 +60,13 @@ double exact_ms(double stamped, double timed, Millis coarse) {
 }  // namespace
 
 double timed_ms(const IterationRecord& record, std::span<const wire::TimerName> timers) {
-  double sum = 0;
-  for (const wire::TimerTotal& timer : record.timers)
-    if (timer.timer >= timers.size() || !timers[timer.timer].learned) sum += timer.sum_ms;
-  return sum;
+  double whole = 0, sum = 0;
+  for (const wire::TimerTotal& timer : record.timers) {
+    const bool known = timer.timer < timers.size();
+    if (known && timers[timer.timer].learned) continue;
+    (known && timers[timer.timer].name == wire::kWholeIteration ? whole : sum) += timer.sum_ms;
+  }
+  return whole > 0 ? whole : sum;
 }
 
 double lap_ms(const IterationRecord& before, const IterationRecord& record) {

@@ -2,8 +2,8 @@
 //
 // Place in the flow: Stream::iterations -> laps; the job clock and the detectors of durations read
 // them, so that all mean the same by a duration. A lap is the time from the completion of one
-// printed iteration to that of the next. Where iteration lines print no time of their own, the sum
-// of the iteration's timers stands for it, and where the times are whole seconds it tells the rest.
+// printed iteration to that of the next. Where iteration lines print no time of their own, the
+// iteration's timers stand for it, and where the times are whole seconds they tell the rest.
 // Pure.
 #pragma once
 
@@ -18,7 +18,8 @@ namespace l4::job {
 
 struct JobView;
 
-/// Sum of the timers of an iteration that rule packs name; learned ones may overlap.
+/// The timer of the whole iteration, where one was printed; else the sum of the timers of its parts
+/// that rule packs name. Learned ones may overlap.
 double timed_ms(const IterationRecord& record, std::span<const wire::TimerName> timers);
 
 /// Time between the completions of two iterations; 0 if one of them has no time.

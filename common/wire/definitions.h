@@ -99,6 +99,9 @@ struct TemplateDefinition {
 /// The time that a timer measures: the rank's own work, waiting for others, or both.
 enum class TimerKind : std::uint8_t { own, wait, mixed };
 
+/// The name of a timer that holds all phases of an iteration, in every rule pack.
+inline constexpr std::string_view kWholeIteration = "iteration";
+
 struct TimerName {
   std::uint16_t timer = 0;
   std::string name;

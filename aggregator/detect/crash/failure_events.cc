@@ -209,8 +209,10 @@ std::vector<bool> find_unhurt(const job::JobView& view, const std::vector<EventH
   return unhurt;
 }
 
-/// By log: the line at which its newest kind of line was first printed.
-LinesByLog newest_kinds(const job::JobView& view) {
+/// By log: the line at which its newest kind of line was first printed. Empty where no hint is
+/// mild: nothing else asks.
+LinesByLog newest_kinds(const job::JobView& view, const std::vector<EventHint>& hints) {
+  if (std::ranges::none_of(hints, &EventHint::mild)) return {};
   return last_lines(view, [](std::size_t) { return true; }, first_line_of);
 }
 
@@ -252,7 +254,7 @@ struct Setting {
   LinesByLog ends = clock.has_iterations() ? LinesByLog() : good_ends(view);
   std::vector<bool> unhurt = clock.has_iterations() ? std::vector<bool>(view.streams.size(), false)
                                                     : find_unhurt(view, hints);  // by stream
-  LinesByLog newest = newest_kinds(view);
+  LinesByLog newest = newest_kinds(view, hints);
 
   /// What is known as a warning, and not as the effect of another failure, ends a process only if
   /// nothing new is printed behind it.

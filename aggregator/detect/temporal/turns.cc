@@ -34,7 +34,6 @@ class Orders {
     }
   }
 
-  std::size_t sequences() const { return sequences_.size(); }
   std::size_t rows() const { return rows_.size(); }
   Iteration number(std::size_t row) const { return rows_[row].number; }
 
@@ -150,10 +149,12 @@ std::optional<Turn> turn_of(const Orders& orders, const Pair& pair, const TurnOp
   return turn;
 }
 
+using StreamOrders = std::vector<std::pair<std::uint32_t, Orders>>;
+
 /// All other streams keep the order all along: most of them the old one, some perhaps the other,
 /// by their role or because their rounds begin elsewhere; and nearly none changes it.
-bool peers_keep(const std::vector<std::pair<std::uint32_t, Orders>>& all, const Pair& pair,
-                bool old, const std::vector<Turn>& turned, const TurnOptions& options) {
+bool peers_keep(const StreamOrders& all, const Pair& pair, bool old,
+                const std::vector<Turn>& turned, const TurnOptions& options) {
   std::size_t keep = 0, rows = 0, other = 0, changing = 0;
   for (const auto& [stream, orders] : all) {
     const auto same = [&](const Turn& turn) { return turn.stream == stream; };
@@ -175,13 +176,27 @@ bool peers_keep(const std::vector<std::pair<std::uint32_t, Orders>>& all, const 
          static_cast<double>(changing) <= options.changing_max * static_cast<double>(keep);
 }
 
-std::vector<std::pair<std::uint32_t, Orders>> orders_of(const job::JobView& view,
-                                                        const TurnOptions& options) {
-  const job::NumberedStreams numbered = job::number_streams(view);
+/// Whether a stream printed more than one sequence: else no pair can have turned.
+bool varies(const job::NumberedRows& rows) {
+  std::optional<job::SequenceId> known;
+  for (std::size_t place = rows.size() - std::min(rows.size(), kRowsMax); place < rows.size();
+       ++place) {
+    const job::SequenceId id = rows.record(place).sequence;
+    if (id == job::SequenceId{0}) continue;
+    if (known && *known != id) return true;
+    known = id;
+  }
+  return false;
+}
+
+/// The orders of the streams that vary, or of all.
+StreamOrders orders_of(const job::JobView& view, const job::NumberedStreams& numbered,
+                       bool varying_only, const TurnOptions& options) {
   std::unordered_map<const job::AgentSlice*, EventNumbers> numbers;
-  std::vector<std::pair<std::uint32_t, Orders>> all;
+  StreamOrders all;
   for (std::uint32_t i = 0; i < numbered.size(); ++i) {
     if (numbered[i].size() < options.rows_min) continue;
+    if (varying_only && !varies(numbered[i])) continue;
     const job::StreamView& stream = view.streams[i];
     EventNumbers& of_agent = numbers.try_emplace(stream.agent, view, *stream.agent).first->second;
     all.emplace_back(i, Orders(stream, numbered[i], of_agent));
@@ -192,10 +207,9 @@ std::vector<std::pair<std::uint32_t, Orders>> orders_of(const job::JobView& view
 }  // namespace
 
 std::vector<Turn> find_turns(const job::JobView& view, const TurnOptions& options) {
-  const auto all = orders_of(view, options);
+  const job::NumberedStreams numbered = job::number_streams(view);
   std::map<Pair, std::vector<Turn>> by_pair;
-  for (const auto& [stream, orders] : all) {
-    if (orders.sequences() < 2) continue;
+  for (const auto& [stream, orders] : orders_of(view, numbered, true, options)) {
     const auto events = orders.frequent(options.rows_min);
     for (std::size_t i = 0; i < events.size(); ++i)
       for (std::size_t k = i + 1; k < events.size(); ++k) {
@@ -207,6 +221,8 @@ std::vector<Turn> find_turns(const job::JobView& view, const TurnOptions& option
         by_pair[pair].push_back(*turn);
       }
   }
+  if (by_pair.empty()) return {};
+  const StreamOrders all = orders_of(view, numbered, false, options);
   std::map<std::uint32_t, Turn> best;
   std::size_t looked = 0;
   for (const auto& [pair, turns] : by_pair) {

@@ -97,6 +97,18 @@ TEST_CASE("without times the phase timers tell how long iterations took") {
   CHECK(clock.ticks[5].duration_ms == doctest::Approx(250));
 }
 
+TEST_CASE("a timer of the whole iteration stands for it, whatever parts are printed beside it") {
+  MadeJob job(1);
+  job.name_timer(3, "iteration");
+  for (std::int64_t k = 1; k <= 10; ++k) {
+    auto& timers = job.iterate(0, k, std::nullopt, 250).timers;  // forward
+    timers.push_back({3, 1, 400, 400});
+    if (k % 2 == 0) timers.erase(timers.begin());  // in which lines the parts come is no matter
+  }
+  const JobClock clock = make_clock(job.view());
+  for (const ClockTick& tick : clock.ticks) CHECK(tick.duration_ms == doctest::Approx(400));
+}
+
 /// Each number is printed four times; with `turns`, in turns with the next three numbers.
 JobClock printed_four_times(bool turns) {
   MadeJob job(1);

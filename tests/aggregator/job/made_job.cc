@@ -30,6 +30,10 @@ void MadeJob::learn_timer(std::uint16_t timer, const std::string& name) {
     agent.batch.timers.push_back({timer, name, wire::TimerKind::mixed, true});
 }
 
+void MadeJob::name_timer(std::uint16_t timer, const std::string& name) {
+  for (Agent& agent : agents_) agent.batch.timers.push_back({timer, name, wire::TimerKind::mixed});
+}
+
 wire::SourceDefinition& MadeJob::source_of(int rank) {
   const Place& place = places_.at(rank);
   return agents_[place.agent].batch.sources[place.source.value()];

@@ -33,7 +33,8 @@ class MadeJob {
   /// Timers 0, 1, 2: the rank's own work, waiting, both.
   static constexpr const char* kTimers[] = {"forward", "allreduce", "backward"};
 
-  /// A further timer of all agents, which no rule pack names.
+  /// A further timer of all agents that a rule pack names, and one that none does.
+  void name_timer(std::uint16_t timer, const std::string& name);
   void learn_timer(std::uint16_t timer, const std::string& name);
 
   int ranks() const { return static_cast<int>(places_.size()); }

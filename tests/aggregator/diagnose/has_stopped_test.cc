@@ -1,0 +1,38 @@
+// Whether a job is over or stands still, for jobs whose healthy runs are known.
+#include <doctest/doctest.h>
+
+#include "aggregator/diagnose/verdict.h"
+#include "aggregator/job/clock.h"
+#include "tests/aggregator/job/made_job.h"
+
+namespace l4::diagnose {
+namespace {
+
+using job::test::MadeJob;
+
+/// A job whose last two lines no healthy run prints, and nothing follows; the last begins `stage`.
+bool has_stopped_behind(Stage stage, bool overdue) {
+  MadeJob job(2);
+  job.iterate_all(1, 30);
+  job.say(0, {"one line more"}, 31'000).stage = stage;
+  const job::JobView view = job.view();
+  const job::JobClock clock = job::make_clock(view);
+  const Hints hints;
+  Findings findings{view, clock, hints};
+  findings.failures.pooled = findings.failures.closed = true;
+  findings.failures.events.resize(2);
+  findings.silence.overdue = overdue;
+  return has_stopped(findings);
+}
+
+TEST_CASE("verdict: new lines end no job that leaves, nor one that saves and is not overdue") {
+  CHECK(has_stopped_behind(Stage::training, false));
+  for (const Stage stage : {Stage::checkpoint_save, Stage::evaluation}) {
+    CHECK_FALSE(has_stopped_behind(stage, false));
+    CHECK(has_stopped_behind(stage, true));
+  }
+  for (const bool overdue : {false, true}) CHECK_FALSE(has_stopped_behind(Stage::exit, overdue));
+}
+
+}  // namespace
+}  // namespace l4::diagnose
