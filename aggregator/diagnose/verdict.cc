@@ -499,23 +499,35 @@ std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
   return lost;
 }
 
-/// What the ranks that make progress did last, pauses included; the latest stage if they differ.
-static Stage last_stage(const Findings& findings) {
-  Stage last = Stage::unknown;
-  for (const job::StreamView& stream : findings.view.streams)
-    if (stream.state->last_completed && !stream.state->stages.empty())
-      last = std::max(last, stream.state->stages.back().stage);
-  return last;
+/// A program that made progress says that it leaves.
+static bool leaves(const job::JobView& view) {
+  return std::ranges::any_of(view.streams, [](const job::StreamView& stream) {
+    return stream.state->last_completed && !stream.state->stages.empty() &&
+           stream.state->stages.back().stage == Stage::exit;
+  });
+}
+
+/// Behind its last iteration a rank began to evaluate or to save, perhaps by the words of another
+/// library: what follows may take long.
+static bool pauses(const job::JobView& view) {
+  const auto completed = job::completed_lines(view);
+  return std::ranges::any_of(view.streams, [&](const job::StreamView& stream) {
+    if (!view.ranks[stream.rank].completed) return false;
+    const std::uint64_t line = completed.at(stream.log());
+    return std::ranges::any_of(stream.state->stages, [&](const job::StageChange& change) {
+      return change.line > line &&
+             (change.stage == Stage::evaluation || change.stage == Stage::checkpoint_save);
+    });
+  });
 }
 
 bool has_stopped(const Findings& findings) {
   constexpr std::size_t kEventsMin = 2;
-  const Stage stage = last_stage(findings);
-  const bool leaves = stage == Stage::exit;  // the program says so, and then it prints new lines
-  // So does one that evaluates or saves for the first time, and for a while nothing follows.
-  const bool pauses =
-      (stage == Stage::evaluation || stage == Stage::checkpoint_save) && !findings.silence.overdue;
-  if (findings.live == nullptr && findings.failures.closed && !leaves && !pauses &&
+  // A program that leaves prints new lines, and so does one that evaluates or saves for the first
+  // time, behind which nothing follows for a while.
+  const bool leaving = leaves(findings.view);
+  const bool pausing = !findings.silence.overdue && pauses(findings.view);
+  if (findings.live == nullptr && findings.failures.closed && !leaving && !pausing &&
       findings.failures.events.size() >= kEventsMin)
     return true;
   const detect::ending::Endings& endings = findings.endings;
@@ -525,10 +537,10 @@ bool has_stopped(const Findings& findings) {
     return !findings.failures.worded && findings.failures.closing >= kClosingMin;
   if (endings.ended() || findings.processes.first_left) return true;
   // Without healthy runs a pause is known by its length alone, whatever was printed before it.
-  if (!findings.failures.pooled || leaves) return false;
+  if (!findings.failures.pooled || leaving) return false;
   if (findings.silence.overdue) return true;
   if (findings.live != nullptr) return false;  // it may go on
-  if (pauses) return false;
+  if (pausing) return false;
   // Healthy runs print none of these events, so a pause of some iterations is enough.
   constexpr Millis kPauseMin{3000};
   constexpr double kGaps = 3;

@@ -10,11 +10,13 @@ namespace {
 
 using job::test::MadeJob;
 
-/// A job whose last two lines no healthy run prints, and nothing follows; the last begins `stage`.
-bool has_stopped_behind(Stage stage, bool overdue) {
+/// A job whose last two lines no healthy run prints, and nothing follows; the last begins `stage`,
+/// or what it begins ends by a line more.
+bool has_stopped_behind(Stage stage, bool overdue, bool ends = false) {
   MadeJob job(2);
   job.iterate_all(1, 30);
   job.say(0, {"one line more"}, 31'000).stage = stage;
+  if (ends) job.say(0, {"saved, or evaluated"}, 31'500).stage = Stage::training;
   const job::JobView view = job.view();
   const job::JobClock clock = job::make_clock(view);
   const Hints hints;
@@ -30,6 +32,8 @@ TEST_CASE("verdict: new lines end no job that leaves, nor one that saves and is 
   for (const Stage stage : {Stage::checkpoint_save, Stage::evaluation}) {
     CHECK_FALSE(has_stopped_behind(stage, false));
     CHECK(has_stopped_behind(stage, true));
+    CHECK_FALSE(has_stopped_behind(stage, false, true));
+    CHECK(has_stopped_behind(stage, true, true));
   }
   for (const bool overdue : {false, true}) CHECK_FALSE(has_stopped_behind(Stage::exit, overdue));
 }
