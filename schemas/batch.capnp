@@ -189,6 +189,39 @@ struct FileReading {
   packs @8 :Text;
 }
 
+struct NicDefinition {
+  nic @0 :UInt16;
+  kind @1 :UInt8;
+  name @2 :Text;
+  node @3 :Text;
+  driver @4 :Text;
+  pci @5 :Text;
+  rateMbps @6 :UInt32;
+  localRanks @7 :List(Int32);
+  ranksBy @8 :UInt8;
+}
+
+# Ten times six bits, the first tenth lowest: 0 idle, 1 to 62 a share of the busiest, 63 not known.
+struct NicSecond {
+  begin @0 :Int64;
+  sent @1 :UInt64;
+  received @2 :UInt64;
+  tenths @3 :UInt64;
+  nic @4 :UInt16;
+  first @5 :UInt16 = 65535;
+  last @6 :UInt16 = 65535;
+  lastSent @7 :UInt16 = 65535;
+}
+
+struct NicRise {
+  at @0 :Int64;
+  nic @1 :UInt16;
+  counter @2 :Text;
+  rise @3 :UInt64;
+  total @4 :UInt64;
+  fault @5 :Bool;
+}
+
 struct Batch {
   agent @0 :Text;
   incarnation @1 :UInt64;
@@ -205,4 +238,7 @@ struct Batch {
   processes @12 :List(ProcessFact);
   figures @13 :List(FigureWindow);
   readings @14 :List(FileReading);
+  nics @15 :List(NicDefinition);
+  nicSeconds @16 :List(NicSecond);
+  nicRises @17 :List(NicRise);
 }

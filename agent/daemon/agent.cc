@@ -68,6 +68,7 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
             [this](wire::Batch&& batch) { ship(std::move(batch)); }),
       intake_({}, owners_, jobs_, intake_listeners(), settings_.processes),
       logs_(settings_, world_.seed, std::move(world_.tailer), *world_.log),
+      nics_(settings_, settings_.node.empty() ? world_.name : settings_.node, world_.stopwatch),
       load_(world_.proc, settings_.limits, *world_.log),
       session_(session_options(settings_, world_), *world_.port, *this),
       raw_lines_(settings_, jobs_, *world_.log),
@@ -121,11 +122,15 @@ Millis Agent::step(Moment now) {
   answer_questions();
   if (logs_.tailer() == nullptr && now.steady - began_ >= kAloneAfter && !stopping_)
     logs_.begin_alone(now.steady);
+  nics_.poll(now);
   if (load_.poll(now, logs_, session_)) flush(false);
   if (processes_.poll(now)) intake_.update_owners();
   decide_in_ = intake_.decide();
   if (logs_.tailer() != nullptr)
     processes_.publish(jobs_, intake_, decide_in_.has_value(), now.steady);
+  if (session_.state() == ship::Session::State::open && !stopping_)
+    nics_.publish(jobs_, processes_.living_jobs(), session_.pressure() < wire::Shedding::examples,
+                  now.steady);
   if (reloaded_) change_sources();
   watch_crowd();
   if (may_read())
@@ -203,6 +208,7 @@ Millis Agent::next_step(Millis session) const {
     wait = std::min(wait, until(std::min(flush_at_, early_at_.value_or(flush_at_))));
   if (processes_.watch() != nullptr) wait = std::min(wait, until(processes_.due_at()));
   if (decide_in_) wait = std::min(wait, *decide_in_);
+  if (nics_.is_on()) wait = std::min(wait, until(nics_.due_at()));
   if (reloaded_ || stopping_ || clearing_ || lines_wait_) wait = std::min(wait, Millis{50});
   if (may_read()) {
     if (more_) return Millis{0};
@@ -306,7 +312,7 @@ std::string Agent::metrics() const {
   const tail::Counters tail = logs_.counters();
   return render({session_, settings_.queue, tail, intake_.counts(), load_.limits(),
                  raw_lines_.counts(), jobs_, logs_.lines_committed(),
-                 kernel_ ? kernel_->lines() : 0, may_read()});
+                 kernel_ ? kernel_->lines() : 0, nics_.counts(), nics_.dropped(), may_read()});
 }
 
 void Agent::read_from(const std::vector<wire::Position>& committed) {
@@ -314,6 +320,7 @@ void Agent::read_from(const std::vector<wire::Position>& committed) {
   logs_.resume(committed, now_.steady);
   if (kernel_) kernel_->restart();
   processes_.report_all();
+  nics_.define_again();
 }
 
 bool Agent::knows(std::uint64_t file_key) const {

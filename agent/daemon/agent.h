@@ -20,6 +20,7 @@
 #include "agent/daemon/load_control.h"
 #include "agent/daemon/log_follower.h"
 #include "agent/daemon/moment.h"
+#include "agent/daemon/nic_reporter.h"
 #include "agent/daemon/own_log.h"
 #include "agent/daemon/process_reporter.h"
 #include "agent/daemon/raw_lines.h"
@@ -37,6 +38,7 @@ class Agent : private ship::Pipeline {
     std::uint64_t incarnation = 0, seed = 0;  ///< drawn at the start
     std::unique_ptr<wire::ClientPort> port;
     host::Proc proc;
+    nic::NicWatch::Stopwatch stopwatch;  ///< measures reads of counters; none: nothing is slow
     OwnLog* log = nullptr;               ///< outlives the agent
     std::optional<tail::Tailer> tailer;  ///< the previous agent's, with its deleted open files
   };
@@ -105,6 +107,7 @@ class Agent : private ship::Pipeline {
   Intake intake_;
   LogFollower logs_;
   std::optional<KernelFeed> kernel_;
+  NicReporter nics_;
   LoadControl load_;
   ship::Session session_;
   RawLines raw_lines_;

@@ -99,6 +99,24 @@ void add_limits(Families& to, const host::Limits& limits) {
   passed("descriptors", limits.stats().descriptors_passed, limits.over_descriptors());
 }
 
+void add_nics(Families& to, const nic::NicWatch::Counts& nics, std::uint64_t dropped) {
+  to.gauge("nics", "network cards whose counters are read", nics.nics);
+  to.gauge("nics_left_out", "network cards beyond the bound", nics.left_out);
+  to.gauge("nics_backed_off", "of those that are read, cards that answer slowly", nics.backed_off);
+  to.counter("nic_reads_total", "counters of network cards that were read", nics.reads);
+  to.counter("nic_slow_reads_total", "reads that took more than a millisecond a counter",
+             nics.slow_reads);
+  to.counter("nic_read_seconds_total", "time of those reads",
+             std::chrono::duration<double>(nics.reading).count());
+  to.counter("nic_seconds_total", "seconds of network cards that were told of", nics.seconds);
+  to.counter("nic_rises_total", "rises of their counters of errors that were told of", nics.rises);
+  to.counter("nic_dropped_total", "seconds and rises that no job got, or that were left out",
+             nics.dropped + dropped);
+  to.counter("nic_lost_total", "network cards that went away", nics.lost);
+  to.counter("nic_wraps_total", "counters that began again at 32 bits", nics.wraps);
+  to.counter("nic_resets_total", "counters that were set back", nics.resets);
+}
+
 }  // namespace
 
 std::string render(const AgentFigures& figures) {
@@ -120,6 +138,7 @@ std::string render(const AgentFigures& figures) {
              figures.raw_lines.bytes_read);
   to.gauge("jobs", "jobs whose logs are followed", figures.jobs.size());
   to.counter("jobs_refused_total", "jobs beyond the bound", figures.jobs.refused());
+  add_nics(to, figures.nics, figures.nic_news_dropped);
   to.gauge("reading", "0 while no log is read: no room, no processor time, or no position yet",
            figures.reading);
   to.process();

@@ -9,6 +9,7 @@
 #include "agent/daemon/intake.h"
 #include "agent/daemon/raw_lines.h"
 #include "agent/host/limits.h"
+#include "agent/nic/nic_watch.h"
 #include "agent/ship/session.h"
 #include "agent/tail/tailer.h"
 
@@ -23,6 +24,8 @@ struct AgentFigures {
   const RawLines::Counts& raw_lines;
   const Jobs& jobs;
   std::uint64_t lines_committed = 0, kernel_lines = 0;
+  nic::NicWatch::Counts nics = {};
+  std::uint64_t nic_news_dropped = 0;
   bool reading = false;
 };
 

@@ -72,6 +72,14 @@ std::size_t Jobs::idle(Millis steady, const std::set<std::string>& living) const
   }));
 }
 
+std::vector<std::string> Jobs::lately(Millis steady, Millis most,
+                                      const std::set<std::string>& living) const {
+  std::vector<std::string> names;
+  for (const auto& [name, job] : jobs_)
+    if (steady - job.used < most || living.contains(name)) names.push_back(name);
+  return names;
+}
+
 bool Jobs::crowded(Millis steady, const std::set<std::string>& living) const {
   const std::size_t idle = this->idle(steady, living);
   const bool full = jobs_.size() >= bounds_.jobs_max;

@@ -12,6 +12,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "agent/pipeline/job_pipeline.h"
 
@@ -45,6 +46,9 @@ class Jobs : public pipeline::Output {
   /// Jobs without a byte for `idle_after`, except those of living processes: they would come back
   /// at once.
   std::size_t idle(Millis steady, const std::set<std::string>& living = {}) const;
+  /// Jobs with a byte within `most`, or living processes.
+  std::vector<std::string> lately(Millis steady, Millis most,
+                                  const std::set<std::string>& living) const;
   /// Whether so many jobs are idle that a new agent without them is worth its cost.
   bool crowded(Millis steady, const std::set<std::string>& living = {}) const;
 

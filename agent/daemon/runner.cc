@@ -72,6 +72,10 @@ Result<std::unique_ptr<Agent>> Runner::make_agent(Ready ready, std::optional<tai
   world.software = source_.software;
   world.incarnation = draw();
   world.seed = draw();
+  world.stopwatch = [] {
+    return std::chrono::duration_cast<std::chrono::microseconds>(
+        std::chrono::steady_clock::now().time_since_epoch());
+  };
   world.port = std::move(*port);
   world.log = &log_;
   world.tailer = std::move(tailer);

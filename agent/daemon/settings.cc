@@ -106,6 +106,17 @@ void read_bounds(ConfigTable& root, const fs::path& file, Settings& settings) {
   }
 }
 
+void read_nics(ConfigTable& root, const fs::path& file, Settings& settings) {
+  for (ConfigTable& nic : root.tables("nic")) {
+    settings.nics_on = nic.flag_or("enabled", true);
+    read_path(nic, "root", file, settings.nics.root);
+    settings.nics.choice.include = nic.texts_or_none("include");
+    settings.nics.choice.exclude = nic.texts_or_none("exclude");
+    read(nic, "samples_per_s", settings.nics.samples_per_s, 1, 10);
+    read(nic, "busy_bytes", settings.nics.busy_bytes, 1, 1'000'000'000);
+  }
+}
+
 void read_redaction(ConfigTable& root, Settings& settings) {
   bool secrets = true;
   for (ConfigTable& redact : root.tables("redact")) {
@@ -165,6 +176,7 @@ Result<Settings> load_settings(const fs::path& file) {
   read_link(*root, file, settings);
   read_logs(*root, settings);
   read_bounds(*root, file, settings);
+  read_nics(*root, file, settings);
   read_redaction(*root, settings);
   for (ConfigTable& paths : root->tables("paths")) {
     read_path(paths, "frameworks", file, settings.frameworks);
@@ -208,6 +220,11 @@ std::vector<std::string> fixed_differences(const Settings& before, const Setting
   compare("lines", lines(before), lines(after));
   compare("host", std::tie(before.processes, before.kernel),
           std::tie(after.processes, after.kernel));
+  const auto nic = [](const Settings& of) {
+    return std::tie(of.nics_on, of.nics.root, of.nics.choice.include, of.nics.choice.exclude,
+                    of.nics.samples_per_s, of.nics.busy_bytes);
+  };
+  compare("nic", nic(before), nic(after));
   compare("metrics", before.metrics, after.metrics);
   compare("paths", std::tie(before.frameworks, before.masks),
           std::tie(after.frameworks, after.masks));

@@ -14,6 +14,7 @@
 #include "agent/daemon/jobs.h"
 #include "agent/host/limits.h"
 #include "agent/lines/task.h"
+#include "agent/nic/nic_watch.h"
 #include "agent/pipeline/options.h"
 #include "agent/pipeline/redaction.h"
 #include "agent/ship/queue.h"
@@ -46,6 +47,9 @@ struct Settings {
 
   bool processes = true, kernel = true;
   host::Limits::Bounds limits;
+
+  bool nics_on = true;  ///< counters of network cards are read
+  nic::NicWatch::Options nics;
 
   bool lines_on = true;  ///< raw lines may be asked for
   lines::Bounds lines;   ///< bounds of one question

@@ -370,8 +370,7 @@ void JobPipeline::on_segment(wire::Segment&& segment, std::span<const wire::Byte
 }
 
 bool JobPipeline::dirty() const {
-  return !batch_.warnings.empty() || !batch_.templates.empty() || !batch_.processes.empty() ||
-         !forgotten_.empty() ||
+  return has_news() ||
          std::ranges::any_of(logs_, [](const auto& entry) { return entry.second->dirty; });
 }
 
@@ -395,10 +394,9 @@ void JobPipeline::flush(Millis steady, bool all) {
     if (log.dirty) ship(log, steady, all);
     at = log.ended && !log.dirty ? logs_.erase(at) : std::next(at);
   }
-  const bool something = !batch_.segments.empty() || !batch_.coverage.empty() ||
-                         !batch_.warnings.empty() || !batch_.sources.empty() ||
-                         !batch_.templates.empty() || !batch_.processes.empty() ||
-                         !batch_.figures.empty() || !batch_.readings.empty() || !forgotten_.empty();
+  const bool something = has_news() || !batch_.segments.empty() || !batch_.coverage.empty() ||
+                         !batch_.sources.empty() || !batch_.figures.empty() ||
+                         !batch_.readings.empty();
   if (something) send();
 }
 

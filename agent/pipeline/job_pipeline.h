@@ -74,6 +74,15 @@ class JobPipeline {
   void drop(LogNumber log) { logs_.erase(log); }
   void warn(wire::Warning warning) { batch_.warnings.push_back(std::move(warning)); }
   void process(wire::ProcessFact fact) { batch_.processes.push_back(std::move(fact)); }
+  /// Adds what the node's network cards did.
+  void nics(const wire::NicNews& news) {
+    const auto add = [](auto& to, const auto& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    add(batch_.nics.definitions, news.definitions);
+    add(batch_.nics.seconds, news.seconds);
+    add(batch_.nics.rises, news.rises);
+  }
 
   /// Sets the time of arrival of everything that is fed from now on; `steady` as for flush().
   void set_arrival(const wire::Instant& now) { arrival_ = now; }
@@ -108,6 +117,11 @@ class JobPipeline {
  private:
   static constexpr std::size_t kSilentMax = 4096;
 
+  /// Something waits that is not of a log.
+  bool has_news() const {
+    return !batch_.warnings.empty() || !batch_.templates.empty() || !batch_.processes.empty() ||
+           !batch_.nics.empty() || !forgotten_.empty();
+  }
   LogState& at(LogNumber number) { return *logs_.at(number); }
   decode::Decoder& decoder_of(LogState& log);
   void add_whole(LogNumber log, const FilePosition& part, std::uint64_t to, std::string_view lines,

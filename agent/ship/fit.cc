@@ -41,8 +41,9 @@ class Fitter {
     definitions.templates = std::exchange(batch.templates, {});
     definitions.timers = std::exchange(batch.timers, {});
     definitions.processes = std::exchange(batch.processes, {});
+    definitions.nics = std::exchange(batch.nics, {});
     if (!definitions.sources.empty() || !definitions.templates.empty() ||
-        !definitions.timers.empty() || !definitions.processes.empty())
+        !definitions.timers.empty() || !definitions.processes.empty() || !definitions.nics.empty())
       split(std::move(definitions));
     bool less = false;
     for (const auto step :
@@ -79,6 +80,8 @@ class Fitter {
     halved |= halve(batch.sources, rest.sources);
     halved |= halve(batch.timers, rest.timers);
     halved |= halve(batch.processes, rest.processes);
+    halved |= halve(batch.nics.seconds, rest.nics.seconds);
+    halved |= halve(batch.nics.rises, rest.nics.rises);
     halved |= halve(batch.coverage, rest.coverage);
     halved |= halve(batch.warnings, rest.warnings);
     halved |= halve(batch.forgotten, rest.forgotten);

@@ -12,6 +12,7 @@
 #include "aggregator/api/incident_api.h"
 #include "aggregator/api/job_api.h"
 #include "aggregator/api/lines_api.h"
+#include "aggregator/api/nic_api.h"
 #include "aggregator/api/pool_api.h"
 #include "aggregator/api/quiet_api.h"
 #include "aggregator/api/score_api.h"
@@ -91,6 +92,9 @@ constexpr std::array kRoutes{
     RouteRow{"scores", "GET", "/api/v1/jobs/{id}/scores",
              "how far nodes, ranks or phases are from what is usual", Access::read, Sharing::shared,
              kScores, show_scores},
+    RouteRow{"nics", "GET", "/api/v1/jobs/{id}/nics",
+             "network cards of a job's nodes: activity, steps, errors", Access::read,
+             Sharing::shared, kNone, show_nics},
     RouteRow{"job_flows", "GET", "/api/v1/jobs/{id}/flows",
              "a job as the training network shows it", Access::read, Sharing::shared, kJobFlows,
              show_job_flows},

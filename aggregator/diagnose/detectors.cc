@@ -100,6 +100,10 @@ void detect_delays(const Attempt& attempt, Findings& findings) {
   add(detect::delay::find_late_starts(findings.view));
 }
 
+void detect_nics(const Attempt& /*attempt*/, Findings& findings) {
+  findings.nics = detect::nics::find_nics(findings.view);
+}
+
 void detect_symptoms(const Attempt& attempt, Findings& findings) {
   if (attempt.state == State::slow)
     findings.failures = detect::slow::find_symptoms(findings.view, findings.clock,
@@ -164,6 +168,7 @@ constexpr std::array kDetectors{
     Detector{"spatial", Step::compared, compare_nodes},
     Detector{"windows", Step::compared, compare_windows},
     Detector{"temporal", Step::compared, compare_sequences},
+    Detector{"nics", Step::compared, detect_nics},
 };
 static_assert(std::ranges::is_sorted(kDetectors, {}, &Detector::step));
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "aggregator/diagnose/notable_nics.h"
 #include "aggregator/diagnose/notable_nodes.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/printed.h"
@@ -177,6 +178,7 @@ std::vector<Notable> notable_of(const Findings& findings) {
     notable.push_back(notable_of_change(findings.view, change));
   add_turns(findings.view, findings.turns, notable);
   add_differences(findings.view, findings.differences, notable);
+  add_nic_errors(findings.view, findings.nics, notable);
   return notable;
 }
 

@@ -44,6 +44,7 @@ void persist_agent(Archive& archive, State& agent, const TuplePool& tuples) {
   });
   archive.map(agent.files, 9, [&](auto& key) { archive.word(key); }, number);
   archive.part(agent.processes);
+  archive.part(agent.nics);
   const auto text = [&](auto& name) { archive(name); };
   archive.map(agent.readings, 9, text, [&](auto& reading, const std::string& path) {
     archive(reading.lines, reading.timed, reading.glued, reading.split, reading.format,
@@ -87,6 +88,15 @@ void JobState::apply_figures(AgentSlice& agent, const wire::Batch& batch) const 
   for (const wire::FileReading& reading : batch.readings)
     if (agent.readings.size() < kReadingsMax || agent.readings.contains(reading.path))
       agent.readings.insert_or_assign(reading.path, reading);
+}
+
+void JobState::apply_nics(AgentSlice& agent, const wire::Batch& batch) {
+  if (batch.nics.empty()) return;
+  const std::size_t before = agent.nics.nics().size();
+  const std::size_t share = cards::NicTable::kSecondsOfJob / std::max<std::size_t>(nics_, 1);
+  agent.nics.apply(batch.nics,
+                   std::clamp(share, cards::NicTable::kSecondsLeast, cards::NicTable::kSecondsMax));
+  nics_ += agent.nics.nics().size() - before;
 }
 
 void JobState::note(std::vector<wire::Warning> warnings) {
@@ -208,6 +218,7 @@ Result<void> JobState::apply(const wire::Batch& batch) {
       stream.keep_iterations(iterations_kept(), agent.sequences);
   for (const wire::ProcessFact& fact : batch.processes)
     agent.processes.apply(fact, limits_.processes);
+  apply_nics(agent, batch);
   for (const wire::Coverage& coverage : batch.coverage) cover(agent, coverage);
   warnings_.insert(warnings_.end(), batch.warnings.begin(), batch.warnings.end());
   for (const wire::Segment& segment : batch.segments) {
@@ -265,6 +276,7 @@ void JobState::persist(Archive& archive, Self& self) {
       for (auto& [source, stream] : agent.streams)
         stream.vectors = vectors_of(agent, stream.source);
       self.sources_ += agent.streams.size();
+      self.nics_ += agent.nics.nics().size();
     }
   });
 }
@@ -276,7 +288,7 @@ void JobState::save(ByteWriter& out) const {
 
 void JobState::load(ByteReader& in) {
   saved::Reader archive(in);
-  sources_ = 0;
+  sources_ = nics_ = 0;
   persist(archive, *this);
 }
 

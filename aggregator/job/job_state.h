@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "aggregator/cards/nic_table.h"
 #include "aggregator/job/process_table.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/unify.h"
@@ -37,6 +38,7 @@ struct AgentSlice {
   std::vector<wire::TimerName> timers;                // by id
   std::map<std::uint64_t, std::size_t> files;         ///< index into coverage(), by FileId::key
   ProcessTable processes;                             ///< live only
+  cards::NicTable nics;                               ///< live only
   std::map<std::string, wire::FileReading> readings;  ///< by path, at most kReadingsMax
 };
 
@@ -100,6 +102,7 @@ class JobState {
   void count(AgentSlice& agent, const Stream& stream, const wire::Segment& segment);
   std::size_t iterations_kept() const;
   std::size_t windows_kept() const;
+  void apply_nics(AgentSlice& agent, const wire::Batch& batch);
   void apply_figures(AgentSlice& agent, const wire::Batch& batch) const;
   void cover(AgentSlice& agent, const wire::Coverage& coverage);
   void forget(AgentSlice& agent, const std::vector<LocalTemplateId>& ids);
@@ -113,7 +116,7 @@ class JobState {
   std::vector<wire::Coverage> coverage_;
   std::vector<wire::Warning> warnings_;
   std::uint64_t forgotten_ = 0, lines_by_half_ = 0;
-  std::size_t sources_ = 0;
+  std::size_t sources_ = 0, nics_ = 0;
   std::vector<std::pair<std::int64_t, vectors::Cell>> counted_;  // of one segment
 };
 

@@ -46,10 +46,19 @@ void LiveJob::bound_warnings(wire::Batch& batch) {
 void LiveJob::apply(wire::Batch batch, store::Seq seq, TimeMs arrival) {
   if (first_ == store::Seq{}) first_ = seq;
   noted(seq);
-  last_arrival_ = std::max(last_arrival_, arrival);
-  ended_.reset();
+  const bool nics_alone = wire::is_of_nics_alone(batch);
+  if (!nics_alone) {
+    last_arrival_ = std::max(last_arrival_, arrival);
+    ended_.reset();
+  }
   if (frozen_) {
-    ++left_out_;
+    left_out_ += nics_alone ? 0 : 1;
+    return;
+  }
+  // What cards of the node do says nothing of the job's own; it waits for the next diagnosis.
+  if (nics_alone) {
+    lineage_.translate(batch);
+    if (!state_.apply(batch)) ++refused_;
     return;
   }
   changed_ = unchecked_ = true;

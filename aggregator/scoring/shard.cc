@@ -76,6 +76,7 @@ bool Shard::restore(const std::string& id, std::span<const std::byte> saved) {
 
 void Shard::replay(store::Seq seq, wire::Batch batch, TimeMs arrival) {
   const std::string id = batch.job;
+  if (!jobs_.contains(id) && wire::is_of_nics_alone(batch)) return;  // opens no job
   held(id, arrival).job->apply(std::move(batch), seq, arrival);
 }
 
@@ -94,6 +95,7 @@ void Shard::handle(Task& task) {
   if (auto* batch = std::get_if<BatchTask>(&task)) {
     ++counts_.batches;
     const std::string id = batch->batch.job;
+    if (!jobs_.contains(id) && wire::is_of_nics_alone(batch->batch)) return;  // opens no job
     held(id, batch->arrival).job->apply(std::move(batch->batch), batch->seq, batch->arrival);
   } else if (const auto* event = std::get_if<EventTask>(&task)) {
     on(*event);

@@ -13,6 +13,7 @@
 
 #include "common/wire/figures.h"
 #include "common/wire/file_reading.h"
+#include "common/wire/nics.h"
 #include "common/wire/process_fact.h"
 #include "common/wire/segment.h"
 
@@ -64,8 +65,17 @@ struct Batch {
   std::vector<ProcessFact> processes;      ///< new or changed since the last batch
   std::vector<FigureWindow> figures;       ///< of sources that are defined
   std::vector<FileReading> readings;       ///< new, or changed much since they were last sent
+  NicNews nics;                            ///< of the node, while the job runs on it
   std::uint64_t lines_by_half = 0;  ///< lines of a flood that were grouped by half their words
   bool operator==(const Batch&) const = default;
 };
+
+/// The batch tells of network cards and of nothing else.
+inline bool is_of_nics_alone(const Batch& batch) {
+  return !batch.nics.empty() && batch.segments.empty() && batch.coverage.empty() &&
+         batch.sources.empty() && batch.templates.empty() && batch.warnings.empty() &&
+         batch.processes.empty() && batch.readings.empty() && batch.figures.empty() &&
+         batch.forgotten.empty();
+}
 
 }  // namespace l4::wire

@@ -34,6 +34,8 @@ export interface Answers {
   };
   /** GET /api/v1/jobs/{id}/scores */
   scores: Scores;
+  /** GET /api/v1/jobs/{id}/nics */
+  nics: Nics;
   /** GET /api/v1/jobs/{id}/flows */
   job_flows: {
     job: string;
@@ -297,6 +299,67 @@ export interface Scores {
   rows: ScoreRow[];
   /** rows that follow */
   left_out: number;
+}
+
+/** what counters of network cards say of a job; they see activity to a tenth of a second */
+export interface Nics {
+  job: string;
+  /** the newest */
+  attempt: number;
+  /** a step lately; null: nothing repeats */
+  period_s: number | null;
+  /** a step before that */
+  period_before_s: number | null;
+  /** longer without data is silence */
+  deadline_s: number;
+  /** all cards that carried the job */
+  silent: boolean;
+  silent_since: string | null;
+  /** cards that sent no more, or went out of sight, before the others stopped; empty: all stopped together */
+  first: {
+    node: string;
+    nic: string;
+  }[];
+  /** by how much they sent no more before; null: out of sight */
+  lead_s: number | null;
+  slowed: boolean;
+  /** time of a step to that before, by bytes a second */
+  slow_ratio: number;
+  nics: Nic[];
+  /** cards beyond 1 MiB of answer */
+  left_out: number;
+}
+
+export interface Nic {
+  node: string;
+  /** eth0, or device and port: mlx5_0/1 */
+  nic: string;
+  kind: "ethernet" | "infiniband";
+  driver: string | null;
+  pci: string | null;
+  rate_mbps: number | null;
+  /** that use it, as far as known */
+  ranks: number[];
+  ranks_by: "none" | "pci_distance" | "only_card";
+  activity: "idle" | "active" | "silent" | "unknown";
+  known_until: string | null;
+  last_active: string | null;
+  last_sent: string | null;
+  /** null also where it was not taken: of 16 cards at most */
+  period_s: number | null;
+  /** both directions */
+  bytes_per_s: number;
+  /** of bytes_per_s in the last half minute of activity */
+  recent_part: number | null;
+  /** counters of errors and congestion that rose */
+  rises: {
+    counter: string;
+    /** of the link or the card; else congestion */
+    fault: boolean;
+    rise: number;
+    first: string;
+    last: string;
+  }[];
 }
 
 /** a job that flow records show */
@@ -833,7 +896,7 @@ export interface ReportClue {
   rank: ReportRankOrNull;
   strength: number;
   facts: {
-    kind: "event" | "text" | "exit" | "signal" | "since" | "iteration" | "timer" | "peer" | "count" | "of" | "ms" | "usual_ms" | "score";
+    kind: "event" | "text" | "exit" | "signal" | "since" | "iteration" | "timer" | "peer" | "count" | "of" | "ms" | "usual_ms" | "score" | "nic" | "counter";
     value: string;
   }[];
   text: string;

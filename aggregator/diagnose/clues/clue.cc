@@ -10,16 +10,21 @@ namespace l4::diagnose::clues {
 namespace {
 
 constexpr std::array<std::string_view, kClueKinds> kKinds{
-    "process_stopped", "process_traced", "process_waits", "process_gone",  "process_followed",
-    "agent_lost",      "cause",          "accuser",       "echo",          "blamed",
-    "named_by_peers",  "odd_iteration",  "differs",       "late_start",    "slow_phase",
-    "held_up",         "turned",         "first",         "first_to_echo", "silent",
-    "silent_launcher", "silent_first",   "habit_stopped", "behind",        "logs_stopped",
-    "dragged",         "isolated",       "absent",        "as_published",
+    "process_stopped", "process_traced",   "process_waits",
+    "process_gone",    "process_followed", "agent_lost",
+    "cause",           "accuser",          "echo",
+    "blamed",          "named_by_peers",   "odd_iteration",
+    "differs",         "late_start",       "slow_phase",
+    "held_up",         "turned",           "first",
+    "first_to_echo",   "silent",           "silent_launcher",
+    "silent_first",    "habit_stopped",    "behind",
+    "logs_stopped",    "dragged",          "isolated",
+    "nic_errors",      "nic_silent_first", "absent",
+    "as_published",
 };
-constexpr std::array<std::string_view, 13> kFacts{
-    "event", "text",  "exit", "signal", "since",    "iteration", "timer",
-    "peer",  "count", "of",   "ms",     "usual_ms", "score",
+constexpr std::array<std::string_view, 15> kFacts{
+    "event",   "text", "exit",  "signal", "since", "iteration", "timer", "nic",
+    "counter", "peer", "count", "of",     "ms",    "usual_ms",  "score",
 };
 
 static_assert(!kKinds.back().empty() && !kFacts.back().empty());

@@ -45,6 +45,8 @@ enum class ClueKind : std::uint8_t {
   logs_stopped,      ///< all logs of its node stop without a word
   dragged,           ///< a timer of its own grew
   isolated,          ///< the forest sets its node apart by the lines of the failure
+  nic_errors,        ///< a network card of its node counts errors near the trouble
+  nic_silent_first,  ///< its node's cards were the first to send no more
   absent,            ///< left no log, as if it was never started
   as_published,      ///< the paper's own score of its node (--scoring paper)
 };
@@ -62,6 +64,8 @@ enum class FactKind : std::uint8_t {
   since,      ///< a time, RFC 3339
   iteration,  ///< as printed
   timer,      ///< name of a timer or a phase
+  nic,        ///< name of a network card
+  counter,    ///< of its errors
   peer,       ///< name of the node that says it
   count,      ///< of ranks or nodes
   of,         ///< of how many

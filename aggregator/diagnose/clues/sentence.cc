@@ -34,6 +34,18 @@ std::string say_silent(const Facts& facts, std::string_view kind) {
                      text_of(facts, FactKind::count), text_of(facts, FactKind::of), kind);
 }
 
+std::string say_nic_errors(const Facts& facts) {
+  return fmt::format(
+      "its network card {} counts errors since {} (hardware, network): {} rose by {}",
+      text_of(facts, FactKind::nic), text_of(facts, FactKind::since),
+      text_of(facts, FactKind::counter), text_of(facts, FactKind::count));
+}
+
+std::string say_nic_first(const Facts& facts) {
+  return fmt::format("its network card {} sent no more {} before all others",
+                     text_of(facts, FactKind::nic), span(facts));
+}
+
 }  // namespace
 
 std::string sentence(ClueKind kind, const Facts& facts) {
@@ -95,6 +107,10 @@ std::string sentence(ClueKind kind, const Facts& facts) {
                          number_of(facts, usual_ms), number_of(facts, ms));
     case ClueKind::isolated:
       return "stands apart from the other nodes by the lines of the failure";
+    case ClueKind::nic_errors:
+      return say_nic_errors(facts);
+    case ClueKind::nic_silent_first:
+      return say_nic_first(facts);
     case ClueKind::absent:
       return "left no log, as if it was never started; its neighbours waited for it";
     case ClueKind::as_published:

@@ -37,6 +37,7 @@ constexpr std::array kSources{
     Source{"lost_nodes", in(State::node_lost), lost_nodes},
     Source{"drags", in(State::slow), drags},
     Source{"forest", kFailed, forest},
+    Source{"nics", kFailed, nics},
 };
 
 }  // namespace

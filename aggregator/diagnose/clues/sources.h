@@ -46,6 +46,7 @@ std::vector<Clue> habits(const Scene& scene);       ///< lines that stopped duri
 std::vector<Clue> progress(const Scene& scene);     ///< iterations not completed
 std::vector<Clue> lost_nodes(const Scene& scene);   ///< all logs of a node stop
 std::vector<Clue> drags(const Scene& scene);        ///< timers that grew
+std::vector<Clue> nics(const Scene& scene);         ///< errors of network cards; who sent no more
 std::vector<Clue> forest(const Scene& scene);       ///< nodes set apart by the failure's lines
 
 struct Source {

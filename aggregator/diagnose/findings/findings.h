@@ -14,6 +14,7 @@
 #include "aggregator/detect/evidence/failure_event.h"
 #include "aggregator/detect/figures/figures.h"
 #include "aggregator/detect/hang/silence.h"
+#include "aggregator/detect/nics/nics.h"
 #include "aggregator/detect/slow/slowdown.h"
 #include "aggregator/detect/spatial/rolling.h"
 #include "aggregator/detect/spatial/spatial.h"
@@ -53,6 +54,7 @@ struct Findings {
   std::optional<detect::temporal::TemporalFindings> temporal = {};
   detect::temporal::IterationSequences sequences = {};  ///< what `temporal` compared
   std::vector<detect::temporal::Turn> turns = {};       ///< ranks that print in another order
+  detect::nics::Nics nics = {};                         ///< empty where no card is watched
 };
 
 }  // namespace l4::diagnose

@@ -154,6 +154,15 @@ class BatchDecoder {
   ProcessFact process(schema::ProcessFact::Reader in);
   FigureWindow figure_window(schema::FigureWindow::Reader in);
   FileReading reading(schema::FileReading::Reader in);
+  NicDefinition nic(schema::NicDefinition::Reader in);
+  NicSecond nic_second(schema::NicSecond::Reader in);
+  NicRise nic_rise(schema::NicRise::Reader in);
+
+  std::uint16_t nic_id(std::uint16_t id) {
+    place_.field("nic");
+    require(id < kNicsMax, "too many network cards");
+    return id;
+  }
 
   std::optional<Iteration> iteration(std::string_view field, std::int64_t value) {
     const auto known = number(field, value);
@@ -409,6 +418,55 @@ FileReading BatchDecoder::reading(schema::FileReading::Reader in) {
   return out;
 }
 
+NicDefinition BatchDecoder::nic(schema::NicDefinition::Reader in) {
+  using In = schema::NicDefinition::Reader;
+  NicDefinition out;
+  out.nic = nic_id(in.getNic());
+  out.kind = word("kind", in.getKind(), NicKind::infiniband);
+  out.name = short_text("name", in, &In::getName, kNicNameBytesMax);
+  out.node = short_text("node", in, &In::getNode, kProcessNameBytesMax);
+  out.driver = short_text("driver", in, &In::getDriver, kNicNameBytesMax);
+  out.pci = short_text("pci", in, &In::getPci, kNicNameBytesMax);
+  out.rate_mbps = in.getRateMbps();
+  out.ranks_by = word("ranks_by", in.getRanksBy(), NicRanksBy::pci_distance);
+  const auto [ranks, size] = list("local_ranks", in, &In::getLocalRanks);
+  require(size <= kNicLocalRanksMax, "too many local ranks");
+  for (capnp::uint i = 0; i < size && i < kNicLocalRanksMax; ++i) {
+    require(ranks[i] >= 0, "negative number");
+    out.local_ranks.push_back(ranks[i]);
+  }
+  return out;
+}
+
+NicSecond BatchDecoder::nic_second(schema::NicSecond::Reader in) {
+  NicSecond out;
+  out.begin = TimeMs{Millis{millis("begin", in.getBegin(), 0)}};
+  out.sent = in.getSent();
+  out.received = in.getReceived();
+  out.tenths = Tenths{in.getTenths()};
+  out.nic = nic_id(in.getNic());
+  const auto within = [&](std::string_view field, std::uint16_t value) {
+    place_.field(field);
+    require(value <= 1000 || value == NicSecond::kNone, "beyond the second");
+    return value;
+  };
+  out.first = within("first", in.getFirst());
+  out.last = within("last", in.getLast());
+  out.last_sent = within("last_sent", in.getLastSent());
+  return out;
+}
+
+NicRise BatchDecoder::nic_rise(schema::NicRise::Reader in) {
+  NicRise out;
+  out.at = TimeMs{Millis{millis("at", in.getAt(), 0)}};
+  out.nic = nic_id(in.getNic());
+  out.counter = short_text("counter", in, &schema::NicRise::Reader::getCounter, kNicNameBytesMax);
+  out.rise = in.getRise();
+  out.total = in.getTotal();
+  out.fault = in.getFault();
+  return out;
+}
+
 void BatchDecoder::batch(schema::Batch::Reader in, Batch& out) {
   using In = schema::Batch::Reader;
   out.agent = text("agent", in, &In::getAgent);
@@ -424,6 +482,9 @@ void BatchDecoder::batch(schema::Batch::Reader in, Batch& out) {
   each("processes", in, &In::getProcesses, &BatchDecoder::process, out.processes);
   each("figures", in, &In::getFigures, &BatchDecoder::figure_window, out.figures);
   each("readings", in, &In::getReadings, &BatchDecoder::reading, out.readings);
+  each("nics", in, &In::getNics, &BatchDecoder::nic, out.nics.definitions);
+  each("nic_seconds", in, &In::getNicSeconds, &BatchDecoder::nic_second, out.nics.seconds);
+  each("nic_rises", in, &In::getNicRises, &BatchDecoder::nic_rise, out.nics.rises);
   out.forgotten = template_ids(in.getForgotten());
   out.lines_by_half = in.getLinesByHalf();
 }

@@ -55,7 +55,10 @@ std::size_t words_of_batch(const Batch& batch) {
       words_of_list<schema::Warning>(batch.warnings) + (batch.forgotten.size() + 1) / 2 +
       words_of_list<schema::ProcessFact>(batch.processes) +
       words_of_list<schema::FigureWindow>(batch.figures) +
-      words_of_list<schema::FileReading>(batch.readings);
+      words_of_list<schema::FileReading>(batch.readings) +
+      words_of_list<schema::NicDefinition>(batch.nics.definitions) +
+      words_of_list<schema::NicSecond>(batch.nics.seconds) +
+      words_of_list<schema::NicRise>(batch.nics.rises);
   for (const auto& source : batch.sources)
     words += words_of_text(source.path) + words_of_text(source.node) +
              (source.marker ? words_of_text(source.marker->pack) : 0);
@@ -77,6 +80,10 @@ std::size_t words_of_batch(const Batch& batch) {
     words += words_of_text(reading.path) + words_of_text(reading.format) +
              words_of_text(reading.marker) + words_of_text(reading.marker_why) +
              words_of_text(reading.packs);
+  for (const auto& nic : batch.nics.definitions)
+    words += words_of_text(nic.name) + words_of_text(nic.node) + words_of_text(nic.driver) +
+             words_of_text(nic.pci) + (nic.local_ranks.size() + 1) / 2;
+  for (const auto& rise : batch.nics.rises) words += words_of_text(rise.counter);
   return words;
 }
 
@@ -151,6 +158,9 @@ void put(schema::Warning::Builder out, const Warning& value);
 void put(schema::ProcessFact::Builder out, const ProcessFact& value);
 void put(schema::FigureWindow::Builder out, const FigureWindow& value);
 void put(schema::FileReading::Builder out, const FileReading& value);
+void put(schema::NicDefinition::Builder out, const NicDefinition& value);
+void put(schema::NicSecond::Builder out, const NicSecond& value);
+void put(schema::NicRise::Builder out, const NicRise& value);
 
 /// An absent list stays a null pointer: it costs nothing on the wire.
 template <class T, class Init>
@@ -346,6 +356,41 @@ void put(schema::FileReading::Builder out, const FileReading& reading) {
   put_text(out, &Out::setPacks, reading.packs);
 }
 
+void put(schema::NicDefinition::Builder out, const NicDefinition& nic) {
+  using Out = schema::NicDefinition::Builder;
+  out.setNic(nic.nic);
+  out.setKind(static_cast<std::uint8_t>(nic.kind));
+  put_text(out, &Out::setName, nic.name);
+  put_text(out, &Out::setNode, nic.node);
+  put_text(out, &Out::setDriver, nic.driver);
+  put_text(out, &Out::setPci, nic.pci);
+  out.setRateMbps(nic.rate_mbps);
+  out.setRanksBy(static_cast<std::uint8_t>(nic.ranks_by));
+  if (nic.local_ranks.empty()) return;
+  auto ranks = out.initLocalRanks(static_cast<capnp::uint>(nic.local_ranks.size()));
+  for (capnp::uint i = 0; i < ranks.size(); ++i) ranks.set(i, nic.local_ranks[i]);
+}
+
+void put(schema::NicSecond::Builder out, const NicSecond& second) {
+  out.setBegin(time_of(second.begin));
+  out.setSent(second.sent);
+  out.setReceived(second.received);
+  out.setTenths(second.tenths.bits());
+  out.setNic(second.nic);
+  out.setFirst(second.first);
+  out.setLast(second.last);
+  out.setLastSent(second.last_sent);
+}
+
+void put(schema::NicRise::Builder out, const NicRise& rise) {
+  out.setAt(time_of(rise.at));
+  out.setNic(rise.nic);
+  put_text(out, &schema::NicRise::Builder::setCounter, rise.counter);
+  out.setRise(rise.rise);
+  out.setTotal(rise.total);
+  out.setFault(rise.fault);
+}
+
 }  // namespace
 
 Bytes encode(const Batch& batch) {
@@ -368,6 +413,9 @@ Bytes encode(const Batch& batch) {
   put_list(batch.processes, [&](auto size) { return out.initProcesses(size); });
   put_list(batch.figures, [&](auto size) { return out.initFigures(size); });
   put_list(batch.readings, [&](auto size) { return out.initReadings(size); });
+  put_list(batch.nics.definitions, [&](auto size) { return out.initNics(size); });
+  put_list(batch.nics.seconds, [&](auto size) { return out.initNicSeconds(size); });
+  put_list(batch.nics.rises, [&](auto size) { return out.initNicRises(size); });
   out.setLinesByHalf(batch.lines_by_half);
   return builder.finish();
 }

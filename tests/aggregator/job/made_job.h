@@ -42,6 +42,9 @@ class MadeJob {
   /// A further source of a node: a launcher's, or a second file of a rank.
   wire::SourceDefinition& add_source(int node);
 
+  /// What a node's network cards did.
+  wire::NicNews& nics_of(int node) { return agents_.at(static_cast<std::size_t>(node)).batch.nics; }
+
   /// One line of a rank in a segment of its own.
   wire::Segment& say(int rank, const Say& say, std::optional<std::int64_t> ms = std::nullopt);
   wire::Segment& say_on(int node, SourceId source, const Say& say,

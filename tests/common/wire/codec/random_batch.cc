@@ -50,6 +50,16 @@ class Maker {
           text(60), lines,    timed,   number<std::uint64_t>(), number<std::uint64_t>(), text(9),
           text(90), text(90), text(20)};
     });
+    fill(batch.nics.definitions, 3, [&] { return nic(); });
+    fill(batch.nics.seconds, 9, [&] { return nic_second(); });
+    fill(batch.nics.rises, 3, [&] {
+      return NicRise{past(),
+                     nic_id(),
+                     text(60),
+                     below(2) == 0,
+                     number<std::uint64_t>(),
+                     number<std::uint64_t>()};
+    });
     batch.lines_by_half = number<std::uint64_t>();
     return batch;
   }
@@ -61,6 +71,39 @@ class Maker {
   void fill(std::vector<T>& list, std::size_t most, Make make) {
     const std::size_t n = below(3) == 0 ? 0 : below(most + 1);
     for (std::size_t i = 0; i < n; ++i) list.push_back(make());
+  }
+
+  TimeMs past() { return TimeMs{Millis{static_cast<std::int64_t>(below(1U << 30U))}}; }
+  std::uint16_t nic_id() { return static_cast<std::uint16_t>(below(kNicsMax)); }
+
+  NicDefinition nic() {
+    NicDefinition out;
+    out.nic = nic_id();
+    out.kind = word(NicKind::infiniband);
+    out.name = text(60);
+    out.node = text(60);
+    out.driver = text(20);
+    out.pci = text(20);
+    out.rate_mbps = number<std::uint32_t>();
+    fill(out.local_ranks, 8, [&] { return static_cast<std::int32_t>(below(1000)); });
+    out.ranks_by = word(NicRanksBy::pci_distance);
+    return out;
+  }
+
+  NicSecond nic_second() {
+    const auto within = [&] {
+      return below(2) == 0 ? NicSecond::kNone : static_cast<std::uint16_t>(below(1001));
+    };
+    NicSecond out;
+    out.begin = past();
+    out.sent = number<std::uint64_t>();
+    out.received = number<std::uint64_t>();
+    out.tenths = Tenths{number<std::uint64_t>()};
+    out.nic = nic_id();
+    out.first = within();
+    out.last = within();
+    out.last_sent = within();
+    return out;
   }
 
   template <class T>
