@@ -5,7 +5,8 @@ usage: head.py --bin FOLDER --config FILE --out FOLDER [--http PORT] [--webhook 
 
 OUT/alerts.jsonl has a row {"received": unix time, "alert": {...}} for each alert, OUT/jobs.jsonl
 one {"seen": unix time, "jobs": [...]} whenever state, suspicion or incident of a job changed;
-OUT/snapshot.json is the report of the newest job at the end. Ends the aggregator with SIGTERM when
+OUT/snapshot.json is the report of the newest job at the end, OUT/nics.json its network cards. Ends
+the aggregator with SIGTERM when
 it gets one itself, and ends with its status. With --local the program is `l4 local LOGS`, which
 also reads the logs, and FILE is its --config. Standard library only.
 """
@@ -91,6 +92,8 @@ def main():
             newest = max(rows, key=lambda row: row.get("last_seen") or "")
             report = get(options, f"/api/v1/jobs/{newest['id']}/snapshot")
             (options.out / "snapshot.json").write_text(json.dumps(report, indent=1))
+            cards = get(options, f"/api/v1/jobs/{newest['id']}/nics")
+            (options.out / "nics.json").write_text(json.dumps(cards, indent=1))
         if aggregator.poll() is None:
             aggregator.terminate()
         return aggregator.wait(timeout=30)
