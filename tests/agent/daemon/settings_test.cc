@@ -47,6 +47,10 @@ TEST_CASE("settings: what cannot change while the agent runs is named when it do
       {"[redact]\nsecrets = false", "redact"},
       {"[host]\nkernel_log = false", "host"},
       {"[redact]\nexpressions = [\"secret=[0-9]+\"]", "redact"},
+      {"[nic]\nenabled = false", "nic"},
+      {"[nic]\nroot = \"/host/sys\"", "nic"},
+      {"[nic]\nexclude = [\"eth0\"]", "nic"},
+      {"[nic]\nsamples_per_s = 5", "nic"},
       {"[paths]\nframeworks = \"/etc/l4/packs\"", "paths"},
   };
   const test::TempFolder folder;

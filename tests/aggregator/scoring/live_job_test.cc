@@ -74,6 +74,28 @@ TEST_CASE("live job: a node that newly differs asks for a diagnosis at once") {
   CHECK_FALSE(job.wants_check(later + Millis{60'000}));  // no line has come since
 }
 
+TEST_CASE("live job: what network cards do asks for nothing and revives nothing, but is kept") {
+  Rested rested(false);
+  LiveJob& job = rested.job;
+  const TimeMs arrival = job.last_arrival(), later = rested.now + Millis{30'000};
+  wire::Batch batch;
+  batch.agent = "node-3";
+  batch.job = "job";
+  wire::NicDefinition card;
+  card.name = "mlx5_0/1";
+  batch.nics.definitions.push_back(card);
+  wire::NicSecond second;
+  second.begin = rested.now;
+  second.sent = 1'000'000;
+  batch.nics.seconds.push_back(second);
+  job.apply(batch, store::Seq{1'000}, later);
+  CHECK(job.last_arrival() == arrival);
+  const auto& nics = job.state().agents().at("node-3").nics.nics();
+  REQUIRE(nics.contains("mlx5_0/1"));
+  CHECK(nics.at("mlx5_0/1").seconds.size() == 1);
+  CHECK(job.last() == store::Seq{1'000});
+}
+
 TEST_CASE("live job: nodes that print alike ask for nothing") {
   Rested rested(false);
   const TimeMs later = rested.now + Millis{1'000};
