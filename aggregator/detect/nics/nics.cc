@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "aggregator/detect/nics/course.h"
