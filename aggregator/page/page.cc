@@ -18,7 +18,8 @@ using http::Response;
 
 /// First segments of addresses that the script shows something at; without a second one it is a
 /// list. What stands for the empty one is the fleet.
-constexpr std::array<std::string_view, 5> kViews{"", "jobs", "incidents", "agents", "faults"};
+constexpr std::array<std::string_view, 7> kViews{"",       "jobs",   "incidents", "agents",
+                                                 "alerts", "faults", "pool"};
 /// Scripts, styles and pictures come from this server alone and stand in files, so a name or a line
 /// of a log that reaches the document by mistake still runs nothing.
 constexpr auto kPolicy =

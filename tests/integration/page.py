@@ -8,6 +8,7 @@ again, and a job whose name and lines are hostile. Skipped where Chromium, its d
 python3-selenium is missing. With --screenshots each view is also kept as a picture, at both widths
 and in both schemes.
 """
+import base64
 import json
 import os
 import pathlib
@@ -63,6 +64,22 @@ def need_browser():
             os.execv(debian, [debian, *sys.argv])
         print("page: skipped, because python3-selenium is missing")
         sys.exit(support.SKIPPED)
+
+
+def find_axe():
+    """The text of axe-core, which npm fetches or has; None without it."""
+    npm = shutil.which("npm")
+    if not npm:
+        return None
+    with tempfile.TemporaryDirectory(prefix="l4-axe-") as folder:
+        try:
+            subprocess.run([npm, "install", "--silent", "--no-audit", "--no-fund",
+                            "--prefer-offline", "--prefix", folder, "axe-core@4"],
+                           capture_output=True, check=True, timeout=60)
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+            return None
+        rules = pathlib.Path(folder) / "node_modules/axe-core/axe.min.js"
+        return rules.read_text(encoding="utf-8")
 
 
 class Browser:
@@ -268,6 +285,11 @@ class Test:
                             ("/faults?q=sigkill", "td a")):
             self.open(path)
             expect.that(browser.soon(ready), f"{path} has rows")
+        for path, said, advice in (("/alerts", "Nobody is alerted", "[alerts]"),
+                                   ("/pool", "No healthy run is kept", "l4 outcome")):
+            expect.equal(self.open(path), [said], f"{path} without rows")
+            expect.that(advice in " ".join(browser.text(".empty")), f"{path} says what to do",
+                        browser.text(".empty"))
         self.open("/incidents/none", ".failure")
         expect.that("there is no incident" in " ".join(browser.text(".failure")),
                     "an error is said", browser.text(".failure"))
@@ -406,13 +428,50 @@ class Test:
                 if row["level"] == "SEVERE" and "Failed to load resource" not in row["message"]]
         self.expect.equal(loud, [], f"{what}: the console's complaints")
 
+    def views(self, incident):
+        """Name and address of each view."""
+        return {"fleet": "/", "job": "/jobs/job-1005", "incident": f"/incidents/{incident}",
+                "incidents": "/incidents", "agents": "/agents", "alerts": "/alerts",
+                "faults": "/faults?q=gloo", "fault": "/faults/oom_cgroup", "pool": "/pool"}
+
+    def check_axe(self):
+        """No view has what keeps somebody from using it, in both schemes, by the rules of axe."""
+        rules = find_axe()
+        if not rules:
+            print("page: rules of axe are skipped: npm is missing, or has no axe-core")
+            return
+        incident = self.api("incidents?job=job-1005")["incidents"][0]["id"]
+        for name, path in self.views(incident).items():
+            self.open(path)
+            self.browser.soon(".fresh.live")
+            self.run_axe(rules, name)
+        self.open("/jobs/job-1005")
+        self.open_lines()
+        self.run_axe(rules, "raw lines")
+        self.browser.press("body", "?")
+        self.browser.soon(".dialog kbd")
+        self.run_axe(rules, "keys")
+
+    def run_axe(self, rules, name):
+        self.browser.run(rules)
+        for dark in (False, True):
+            self.browser.size(1440, 900, dark)
+            time.sleep(0.2)  # colours fade
+            found = self.browser.driver.execute_async_script("""
+                const done = arguments[0];
+                axe.run(document, { resultTypes: ["violations"] }).then((result) => done(
+                  result.violations.filter((one) => /serious|critical/.test(one.impact)).map(
+                    (one) => [one.id, one.nodes.slice(0, 3).map((node) =>
+                      node.html.slice(0, 160) + " " + (node.any[0]?.message ?? ""))])),
+                  (error) => done(String(error)));""")
+            self.expect.equal(found, [], f"axe: {name}, {'dark' if dark else 'light'}")
+        self.browser.size(1440, 900)
+
     def take_pictures(self):
         """Each view, at both widths, in both schemes."""
         incident = self.api("incidents?job=job-1005")["incidents"][0]["id"]
         self.pictures.mkdir(parents=True, exist_ok=True)
-        views = {"fleet": "/", "job": "/jobs/job-1005", "maintenance": "/jobs/job-1005",
-                 "incident": f"/incidents/{incident}", "incidents": "/incidents",
-                 "agents": "/agents", "faults": "/faults?q=gloo"}
+        views = {**self.views(incident), "maintenance": "/jobs/job-1005"}
         for name, path in views.items():
             for width in (1440, 390):
                 for dark in (False, True):
@@ -424,9 +483,15 @@ class Test:
                     tall = self.browser.run("return document.documentElement.scrollHeight")
                     self.browser.size(width, min(max(900, tall), 3000), dark)
                     time.sleep(0.7)
-                    self.browser.driver.save_screenshot(
-                        str(self.pictures / f"{name}-{width}-{'dark' if dark else 'light'}.png"))
+                    self.take_picture(f"{name}-{width}-{'dark' if dark else 'light'}")
         self.browser.size(1440, 900)
+
+    def take_picture(self, name):
+        """As PNG to look at, and as WebP for docs/."""
+        for form, more in (("png", {}), ("webp", {"quality": 60})):
+            data = self.browser.driver.execute_cdp_cmd("Page.captureScreenshot",
+                                                       {"format": form, **more})["data"]
+            (self.pictures / f"{name}.{form}").write_bytes(base64.b64decode(data))
 
     def check_broken(self, program):
         self.open("/")
@@ -462,6 +527,7 @@ def play(expect, l4, webdriver, folder, pictures):
         test.look_at_incident()
         test.acknowledge()
         test.maintain()
+        test.check_axe()
         if pictures:
             test.take_pictures()
         test.look_at_hostile(place.logs)

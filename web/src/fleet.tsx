@@ -115,9 +115,9 @@ function Health() {
       </div>
       <div className={sinks.length > 0 ? "bad" : ""}>
         <dt>Alerts</dt>
-        <dd>{own.sinks.length === 0 ? "no sink is set up"
+        <dd><a href={to("alerts")}>{own.sinks.length === 0 ? "no sink is set up"
           : sinks.length === 0 ? `${own.sinks.length === 1 ? "1 sink" : `${own.sinks.length} sinks`}, all well`
-          : <b><Wild text={`${sinks[0]!.sink}: ${sinks[0]!.trouble}`} /></b>}</dd>
+          : <b><Wild text={`${sinks[0]!.sink}: ${sinks[0]!.trouble}`} /></b>}</a></dd>
       </div>
     </dl>
   );
@@ -214,8 +214,8 @@ export function Incidents() {
               {row.attempt > 0 && <span className="note"> attempt {row.attempt}</span>}
               <Had by={row.acknowledged_by} />
               {row.maintenance && <span className="badge silent">maintenance</span>}</td>
-            <td><Time at={row.opened} /></td>
-            <td>{row.status === "open" ? <b>open</b> : <Time at={row.resolved} />}</td>
+            <td data-label="opened"><Time at={row.opened} /></td>
+            <td data-label={row.status === "open" ? undefined : "resolved"}>{row.status === "open" ? <b>open</b> : <Time at={row.resolved} />}</td>
           </tr>))}</tbody>
       </table></div>}
     </main>

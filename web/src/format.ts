@@ -18,9 +18,9 @@ export function counted(count: number, noun: string): string {
 
 /** "94 %"; from 1 to 99, because it is an estimate. */
 export function percent(probability: number): string {
-  if (!(probability >= 0.01)) return "<1 %";
-  if (probability > 0.99) return ">99 %";
-  return `${Math.round(probability * 100)} %`;
+  if (!(probability >= 0.01)) return "<1\u00a0%";
+  if (probability > 0.99) return ">99\u00a0%";
+  return `${Math.round(probability * 100)}\u00a0%`;
 }
 
 export function certainty(probability: number): string {

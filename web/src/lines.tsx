@@ -122,7 +122,7 @@ export function LinesPanel(props: { job: string; query: LinesQuery; close: () =>
             text={shown.map((line) => `${line.node} ${line.file}:${line.line ?? ""} ${line.text}`).join("\n")} />}
         </div>
       </header>
-      <div className="body">
+      <div className="body" tabIndex={0} role="region" aria-label="Lines">
         {!answer && !error && <Loading what="lines from the nodes" />}
         {error && <Failure error={error} what="Lines" again={() => setRound(round + 1)} />}
         {answer && <Missing answer={answer} />}

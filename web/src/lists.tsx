@@ -14,7 +14,7 @@ const SHOWN_MAX = 300;
 /** Batches that an agent holds where it is called behind; one or two are on their way. */
 export const BEHIND_BATCHES = 5;
 
-function Search(props: { route: Route; what: string }) {
+export function Search(props: { route: Route; what: string }) {
   return <div className="filter" role="search"><input id="search" type="search" aria-label={`Filter ${props.what}`}
     placeholder={`Filter ${props.what}`} value={props.route.query.get("q") ?? ""}
     onChange={(event) => setQuery({ q: event.target.value })} /></div>;
@@ -61,8 +61,8 @@ export function Agents(props: { route: Route }) {
           return <tr key={agent.agent}><td><b><Wild text={agent.agent} /></b> <span className="note"><Wild text={agent.address} /></span>
             {(agent.hints ?? []).map((hint, i) => <div key={i} className="note"><Wild text={hint} /></div>)}</td>
             <td><span className={`state ${trouble.tone}`}>{trouble.word}</span></td>
-            <td><Ago at={agent.heard} /></td><td className="right">{grouped(agent.files)}</td>
-            <td className="right">{agent.offset_ms === null ? "–" : clock(agent.offset_ms)}</td>
+            <td data-label="heard"><Ago at={agent.heard} /></td><td className="right" data-label="files">{grouped(agent.files)}</td>
+            <td className="right" data-label="clock">{agent.offset_ms === null ? "–" : clock(agent.offset_ms)}</td>
             <td className="note"><Wild text={agent.software} /></td></tr>;
         })}</tbody></table></div>}
       {found.length > SHOWN_MAX && <p className="note">and {grouped(found.length - SHOWN_MAX)} more; the filter narrows the

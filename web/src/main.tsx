@@ -6,13 +6,16 @@ import { ReportFile } from "./file";
 import { handed } from "./handed";
 import { Incident } from "./incident";
 import { Job } from "./job";
+import { Alerts } from "./alerts";
 import { Agents, Faults } from "./lists";
 import { stream } from "./live";
 import { Empty } from "./parts";
+import { Pool } from "./pool";
 import { followLinks, to, useRoute } from "./route";
 import { FileShell, Shell } from "./shell";
 
-const TITLES: Record<string, string> = { fleet: "L4", incidents: "Incidents · L4", agents: "Agents · L4", faults: "Faults · L4" };
+const TITLES: Record<string, string> = { fleet: "L4", incidents: "Incidents · L4", agents: "Agents · L4", faults: "Faults · L4",
+  pool: "Pool · L4", alerts: "Alerts · L4" };
 
 function View() {
   const route = useRoute();
@@ -25,6 +28,8 @@ function View() {
     case "incidents": return route.id ? <Incident key={route.id} route={route} /> : <Incidents />;
     case "agents": return <Agents route={route} />;
     case "faults": return <Faults key={route.id} route={route} />;
+    case "pool": return <Pool route={route} />;
+    case "alerts": return <Alerts route={route} />;
     default: return <main id="main"><Empty><p>There is nothing at this address. <a href={to("fleet")}>To the fleet</a></p></Empty></main>;
   }
 }

@@ -190,20 +190,44 @@ function axis(to: CanvasRenderingContext2D, scene: Scene): void {
   to.textBaseline = "middle";
   to.textAlign = "left";
   const bottom = layout.laneTop + STAGES + ITERATIONS + EVENTS;
+  const tag = tagOf(to, scene);
   for (const tick of ticks) {
     const at = Math.round(x(tick.at)) + 0.5;
-    if (at < layout.left || at + 4 + to.measureText(tick.text).width > layout.right + 10) continue;
+    const end = at + 4 + to.measureText(tick.text).width;
+    if (at < layout.left || end > layout.right + 10) continue;
     to.fillStyle = colours.line;
     to.fillRect(at - 0.5, AXIS - 6, 1, 6);
     to.fillRect(at - 0.5, layout.laneTop, 1, bottom - layout.laneTop);
     to.fillStyle = colours.soft;
-    to.fillText(tick.text, at + 4, AXIS / 2 - 1);
+    if (!tag || end < tag.left || at > tag.left + tag.width) to.fillText(tick.text, at + 4, AXIS / 2 - 1);
   }
+}
+
+/** Names stand upon the rows where there is no room beside them. */
+function namesUpon(to: CanvasRenderingContext2D, scene: Scene, height: number): void {
+  const { matrix, rows, view, layout, colours } = scene;
+  const named = (row: MapRow, y: number, pinned: boolean) => {
+    to.font = `${pinned ? 600 : 400} 12px system-ui, sans-serif`;
+    const text = fitting(to, harmless(row.label.slice(matrix.prefix.length)), layout.width / 2);
+    const half = Math.min(9, height / 2 - 1);
+    to.fillStyle = colours.back;
+    to.globalAlpha = pinned ? 1 : 0.8;
+    to.fillRect(layout.left + 3, y - half, to.measureText(text).width + 8, 2 * half);
+    to.globalAlpha = 1;
+    to.fillStyle = pinned ? colours.accent : colours.text;
+    to.fillText(text, layout.left + 7, y);
+  };
+  to.textAlign = "left";
+  matrix.pinned.forEach((row, i) => named(row, layout.pinnedTop + (i + 0.5) * layout.pinnedRow, true));
+  if (height < LABEL_MIN) return;
+  for (let i = Math.floor(view.top); i < Math.min(rows.length, view.top + view.rows); i += 1)
+    named(rows[i]!, layout.restTop + (i + 0.5 - view.top) * height, false);
 }
 
 function labels(to: CanvasRenderingContext2D, scene: Scene): void {
   const { matrix, rows, view, layout, colours } = scene;
   to.textBaseline = "middle";
+  const height = layout.restHeight / view.rows;
   if (layout.left > 60) {
     to.textAlign = "right";
     const room = layout.left - 14;
@@ -213,7 +237,6 @@ function labels(to: CanvasRenderingContext2D, scene: Scene): void {
       to.fillText(fitting(to, harmless(row.label.slice(matrix.prefix.length)), room), layout.left - 10, y);
     };
     matrix.pinned.forEach((row, i) => named(row, layout.pinnedTop + (i + 0.5) * layout.pinnedRow, true));
-    const height = layout.restHeight / view.rows;
     const every = Math.max(1, Math.ceil(LABEL_MIN / height));
     if (every <= 1) {
       for (let i = Math.floor(view.top); i < Math.min(rows.length, view.top + view.rows); i += 1)
@@ -224,16 +247,7 @@ function labels(to: CanvasRenderingContext2D, scene: Scene): void {
       to.fillText(`${rows.length} ${matrix.pinned.length > 0 ? "others" : "nodes"}`, layout.left - 10, layout.restTop + 9);
     }
   } else {
-    to.textAlign = "left";
-    to.font = "600 12px system-ui, sans-serif";
-    matrix.pinned.forEach((row, i) => {
-      const text = fitting(to, harmless(row.label.slice(matrix.prefix.length)), layout.width / 2);
-      const y = layout.pinnedTop + (i + 0.5) * layout.pinnedRow;
-      to.fillStyle = colours.back;
-      to.fillRect(layout.left + 3, y - 9, to.measureText(text).width + 8, 18);
-      to.fillStyle = colours.accent;
-      to.fillText(text, layout.left + 7, y);
-    });
+    namesUpon(to, scene, height);
   }
 }
 
@@ -267,21 +281,32 @@ function suspicion(to: CanvasRenderingContext2D, scene: Scene): void {
   });
 }
 
-function sinceLine(to: CanvasRenderingContext2D, scene: Scene): void {
-  const { matrix, view, layout, colours, report } = scene;
+/** Where the failure begins, and the box of its name above; null: not in view. */
+function tagOf(to: CanvasRenderingContext2D, scene: Scene): { x: number; left: number; width: number; text: string } | null {
+  const { matrix, view, layout, report } = scene;
   const { verdict } = report;
-  if (verdict.state === "healthy" || verdict.state === "finished" || verdict.state === "unknown") return;
+  if (verdict.state === "healthy" || verdict.state === "finished" || verdict.state === "unknown") return null;
   const at = matrix.by === "time" ? onAxis(report, millis(verdict.since)) : verdict.iteration;
-  if (at === null) return;
+  if (at === null) return null;
   const x = Math.round(xOf(view, layout)(at));
-  if (x < layout.left || x > layout.right) return;
+  if (x < layout.left || x > layout.right) return null;
+  const before = to.font;
+  to.font = "600 12px system-ui, sans-serif";
+  const text = spoken(verdict.state);
+  const width = to.measureText(text).width + 12;
+  to.font = before;
+  return { x, left: Math.min(Math.max(x - width / 2, layout.left), layout.right - width), width, text };
+}
+
+function sinceLine(to: CanvasRenderingContext2D, scene: Scene): void {
+  const { layout, colours } = scene;
+  const tag = tagOf(to, scene);
+  if (!tag) return;
+  const { x, left, width, text } = tag;
   to.fillStyle = colours.accent;
   to.fillRect(x - 1, AXIS - 8, 2, layout.height - AXIS + 8);
   to.font = "600 12px system-ui, sans-serif";
   to.textBaseline = "middle";
-  const text = spoken(verdict.state);
-  const width = to.measureText(text).width + 12;
-  const left = Math.min(Math.max(x - width / 2, layout.left), layout.right - width);
   to.fillRect(left, 2, width, 18);
   to.fillStyle = colours.back;
   to.textAlign = "left";
@@ -352,7 +377,7 @@ function iterations(to: CanvasRenderingContext2D, scene: Scene): void {
   to.font = "400 11px system-ui, sans-serif";
   to.fillStyle = colours.soft;
   to.textAlign = "left";
-  if (report.iterations.length === 0) to.fillText("none stands out", layout.left + 4, top + ITERATIONS / 2);
+  if (report.iterations.length === 0) to.fillText(layout.left > 60 ? "none stands out" : "no iteration stands out", layout.left + 4, top + ITERATIONS / 2);
   else if (lengths.some((one) => one > 0)) to.fillText(`longest ${span(most)}`, layout.left + 4, top + 8);
 }
 

@@ -14,7 +14,7 @@ const TEXT_MAX = 500;
 const PATTERN_MAX = 200;
 
 /** One request at a time, and what was said of it. */
-function useRequest(done: () => void) {
+export function useRequest(done: () => void) {
   const [busy, setBusy] = useState(false);
   const [said, setSaid] = useState("");
   const run = (work: Promise<unknown>) => {
@@ -62,7 +62,7 @@ export function Acknowledge(props: { incident: Incident; again: () => void }) {
 }
 
 /** One maintenance, with a button that ends it. */
-function Silence(props: { row: Maintenance; what: ReactNode; again: () => void }) {
+export function Silence(props: { row: Maintenance; what: ReactNode; again: () => void }) {
   const { row } = props;
   const may = useContext(RoleContext) === "operate";
   const { busy, said, run } = useRequest(props.again);

@@ -4,7 +4,7 @@ import { ROOT } from "./api";
 import { handed } from "./handed";
 
 export interface Route {
-  view: string; // fleet, jobs, incidents, agents, faults
+  view: string; // fleet, jobs, incidents, agents, alerts, faults, pool
   id: string;
   query: URLSearchParams;
 }

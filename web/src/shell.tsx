@@ -15,7 +15,7 @@ const OLD_MS = 20_000; // silence from which on the age of the view is said
 
 const VIEWS = [
   { view: "fleet", word: "Fleet" }, { view: "incidents", word: "Incidents" }, { view: "agents", word: "Agents" },
-  { view: "faults", word: "Faults" },
+  { view: "alerts", word: "Alerts" }, { view: "faults", word: "Faults" }, { view: "pool", word: "Pool" },
 ];
 
 function Freshness() {
@@ -41,7 +41,8 @@ function Broken() {
 
 type Keys = [string, string][];
 const VIEW_KEYS: Keys = [
-  ["g f", "fleet"], ["g i", "incidents"], ["g a", "agents"], ["g k", "known faults"], ["/", "filter"],
+  ["g f", "fleet"], ["g i", "incidents"], ["g a", "agents"], ["g s", "alerts and their sinks"], ["g k", "known faults"],
+  ["g p", "pool of healthy runs"], ["/", "filter"],
   ["j  k", "next, previous job"], ["Enter", "open it"],
 ];
 const TIME_KEYS: Keys = [["t", "times local or UTC"]];
@@ -123,7 +124,7 @@ function useKeys(toggleHelp: () => void, toggleZone: () => void, close: () => vo
       before.current = event.key;
       const found: Record<string, () => void> = handed ? {} : {
         "g f": () => go(to("fleet")), "g i": () => go(to("incidents")), "g a": () => go(to("agents")),
-        "g k": () => go(to("faults")),
+        "g k": () => go(to("faults")), "g s": () => go(to("alerts")), "g p": () => go(to("pool")),
       };
       const single: Record<string, () => void> = {
         "?": toggleHelp, "t": toggleZone, "j": () => focusJob(1), "k": () => focusJob(-1),

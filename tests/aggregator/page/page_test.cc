@@ -60,6 +60,8 @@ TEST_CASE("page: its addresses get one document, which finds its root from each"
   };
   for (const Row& row : std::vector<Row>{{"/", {""}, "\"./assets/"},
                                          {"/incidents", {"incidents"}, "\"./assets/"},
+                                         {"/alerts", {"alerts"}, "\"./assets/"},
+                                         {"/pool", {"pool"}, "\"./assets/"},
                                          {"/jobs/a/b", {"jobs", "a/b"}, "\"../assets/"},
                                          {"/incidents/x", {"incidents", "x"}, "\"../assets/"}}) {
     CAPTURE(row.path);
