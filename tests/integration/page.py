@@ -488,7 +488,7 @@ class Test:
 
     def take_picture(self, name):
         """As PNG to look at, and as WebP for docs/."""
-        for form, more in (("png", {}), ("webp", {"quality": 60})):
+        for form, more in (("png", {}), ("webp", {"quality": 25})):
             data = self.browser.driver.execute_cdp_cmd("Page.captureScreenshot",
                                                        {"format": form, **more})["data"]
             (self.pictures / f"{name}.{form}").write_bytes(base64.b64decode(data))
