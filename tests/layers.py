@@ -29,6 +29,7 @@ DETECTORS = {
     "aggregator/detect/delay": COMMON + ["aggregator/job"],
     "aggregator/detect/figures": COMMON + ["aggregator/job"],
     "aggregator/detect/nics": COMMON + ["aggregator/job", "aggregator/cards"],
+    "aggregator/detect/network": COMMON + ["aggregator/job", "aggregator/detect/hang"],
 }
 # Room -> what it may include. A room may always include itself. "X/file.h" allows one header only.
 ALLOWED = {
@@ -72,7 +73,7 @@ ALLOWED = {
     "aggregator/flows": ["common/base"],
     "aggregator/flows/decode": ["common/base", "aggregator/flows", "aggregator/serve"],
     "aggregator/collect": ["common/base", "common/sockets", "aggregator/flows",
-                           "aggregator/flows/decode"],
+                           "aggregator/flows/decode", "aggregator/detect/network/network.h"],
     "aggregator/faults": COMMON,
     "aggregator/diagnose/findings": COMMON + ["aggregator/job", "aggregator/faults", *DETECTORS],
     "aggregator/diagnose/clues": COMMON + ["aggregator/job", "aggregator/cards",
@@ -96,7 +97,7 @@ ALLOWED = {
         "common/saved", "aggregator/job", "aggregator/vectors", "aggregator/receive",
         "aggregator/faults", "aggregator/store", "aggregator/diagnose",
         "aggregator/diagnose/findings", "aggregator/detect/hang", "aggregator/detect/spatial",
-        "aggregator/serve", "aggregator/watch",
+        "aggregator/detect/network", "aggregator/serve", "aggregator/watch",
         "aggregator/alert", "aggregator/pool"],
     "aggregator/rows": COMMON + [
         "aggregator/alert", "aggregator/job", "aggregator/receive", "aggregator/faults",
@@ -116,7 +117,7 @@ ALLOWED = {
         "aggregator/receive", "aggregator/faults", "aggregator/store", "aggregator/serve",
         "aggregator/alert", "aggregator/http", "aggregator/pool", "aggregator/scoring",
         "aggregator/rows", "aggregator/fetch", "aggregator/confirm", "aggregator/past",
-        "aggregator/intake", "aggregator/collect"],
+        "aggregator/intake", "aggregator/collect", "aggregator/detect/network"],
     "aggregator/api": COMMON + [
         "aggregator/alert", "aggregator/faults", "aggregator/store", "aggregator/serve",
         "aggregator/http", "aggregator/pool", "aggregator/scores", "aggregator/scoring",
@@ -159,7 +160,8 @@ ALLOWED = {
         "aggregator/diagnose/report.h", "aggregator/serve", "tools/process", "tools/l4/terminal",
         "tools/l4/ask", "tools/l4/keyring", "tools/l4/replay"],
     "tools/l4/commands/flows": [
-        "common/base", "aggregator/flows", "aggregator/flows/decode", "aggregator/serve",
+        "common/base", "common/wire", "aggregator/collect", "aggregator/detect/network",
+        "aggregator/flows", "aggregator/flows/decode", "aggregator/job", "aggregator/serve",
         "tools/l4/terminal"],
     "tools/l4/commands/check": ["common/base", "common/config", "common/http", "aggregator/serve",
                                 "tools/l4/terminal", "tools/l4/ask"],
@@ -171,7 +173,7 @@ ALLOWED = {
         "common/http", "agent", "agent/daemon", "agent/tail", "agent/discover",
         "agent/pipeline/secrets.h", "aggregator", "aggregator/diagnose", "aggregator/faults",
         "aggregator/handout", "aggregator/job", "aggregator/rows", "aggregator/scores",
-        "aggregator/serve", "offline",
+        "aggregator/serve", "aggregator/detect/network", "offline",
         "tools/l4/terminal", "tools/l4/ask", "tools/l4/commands/faults", "tools/l4/commands/pool",
         "tools/l4/commands/keys", "tools/l4/commands/local", "tools/l4/commands/setup",
         "tools/l4/commands/check", "tools/l4/commands/demo", "tools/l4/commands/flows"],

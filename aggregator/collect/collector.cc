@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "aggregator/collect/network_facts.h"
 #include "aggregator/flows/decode/topology_file.h"
 
 namespace l4::collect {
@@ -56,6 +57,7 @@ FlowCollector::FlowCollector(const CollectOptions& options, Hooks hooks, flows::
   own_.on = true;
   own_.buffer_bytes = datagrams_->buffer_bytes();
   looked_ = learned_ = heard_ = hooks_.now();
+  if (hooks_.steady) stepped_ = hooks_.steady().count();
   publish();
 }
 
@@ -86,6 +88,7 @@ void FlowCollector::add(const flows::FlowRecord& record) {
 void FlowCollector::step(Millis most) {
   constexpr Millis kAhead{60'000};
   wall_ = hooks_.now();
+  if (hooks_.steady) stepped_ = hooks_.steady().count();
   latest_allowed_ = nanoseconds((wall_ + kAhead).time_since_epoch());
   auto busy_from = std::chrono::steady_clock::now();
   bool is_first = true;
@@ -108,6 +111,7 @@ void FlowCollector::look_after() {
   analyser_.announce(decoder_.announced());
   const flows::TimeNs now = analyser_.now() + nanoseconds(wall_ - heard_);
   if (analyser_.now() != 0) analyser_.watch(now, nanoseconds(options_.forget_after));
+  if (analyser_.now() != 0 && hooks_.looked) hooks_.looked(*this);
   const auto& told = decoder_.counts().told;
   for (; told_ < told.size(); ++told_) hooks_.warn("flow records: " + told[told_].text());
   const bool is_due = analyser_.now() - learned_to_ >= nanoseconds(options_.learn_every) ||
@@ -137,6 +141,14 @@ std::vector<flows::JobFlows> FlowCollector::jobs() const {
   std::vector<flows::JobFlows> all;
   for (const auto& job : analyser_.jobs())
     if (job != nullptr) all.push_back(job->flows());
+  return all;
+}
+
+std::vector<detect::network::Network> FlowCollector::networks() const {
+  const flows::TimeNs now = analyser_.now() + nanoseconds(wall_ - heard_);
+  std::vector<detect::network::Network> all;
+  for (const auto& job : analyser_.jobs())
+    if (job != nullptr) all.push_back(network_of(job->brief(), topology_, now, job->steps()));
   return all;
 }
 

@@ -7,6 +7,7 @@
 // `call`, `counts` and `wake` are for any. Bounds: those of the rooms below, kCallsMax calls.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -18,6 +19,7 @@
 
 #include "aggregator/collect/collect.h"
 #include "aggregator/collect/datagrams.h"
+#include "aggregator/detect/network/network.h"
 #include "aggregator/flows/analyser.h"
 #include "aggregator/flows/decode/export_packets.h"
 #include "aggregator/flows/topology.h"
@@ -35,6 +37,9 @@ class FlowCollector {
   struct Hooks {
     std::function<TimeMs()> now;  ///< by the wall clock
     std::function<void(const std::string&)> say, warn;
+    std::function<Millis()> steady = {};  ///< for stepped(); empty: it stays 0
+    /// About once a second, on the owning thread, once records have come.
+    std::function<void(const FlowCollector&)> looked = {};
   };
   using Call = std::function<void(const FlowCollector&)>;
 
@@ -48,12 +53,16 @@ class FlowCollector {
   bool call(Call call);
   void wake() { datagrams_->wake(); }
   CollectCounts counts() const;
+  /// Steady time of the last step. Any thread.
+  Millis stepped() const { return Millis{stepped_.load()}; }
   std::uint16_t port() const { return datagrams_->port(); }
 
   // The owning thread.
 
   std::vector<flows::JobFlows> jobs() const;
   const flows::Topology& topology() const { return topology_; }
+  /// What the records show of each job, for alerts and diagnoses.
+  std::vector<detect::network::Network> networks() const;
 
  private:
   FlowCollector(const CollectOptions& options, Hooks hooks, flows::Topology topology,
@@ -80,6 +89,7 @@ class FlowCollector {
   std::size_t told_ = 0;  ///< complaints that were logged
   CollectCounts own_;
   std::chrono::nanoseconds busy_{0};
+  std::atomic<std::int64_t> stepped_{0};
   mutable Mutex mutex_;
   CollectCounts published_ L4_GUARDED_BY(mutex_);
 };

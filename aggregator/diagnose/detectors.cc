@@ -79,6 +79,12 @@ void detect_ending(const Attempt& /*attempt*/, Findings& findings) {
   findings.endings = detect::ending::find_endings(findings.view, findings.clock);
 }
 
+void weigh_network(const Attempt& attempt, Findings& findings) {
+  if (attempt.options.network == nullptr) return;
+  findings.network = detect::network::bear(findings.view, findings.clock, findings.silence,
+                                           *attempt.options.network, attempt.now.time);
+}
+
 void weigh_exits(const Attempt& /*attempt*/, Findings& findings) {
   L4_CHECK(findings.stages.last_of_rank.size() == findings.view.ranks.size(),
            "stages of {} ranks are known, not of {}", findings.stages.last_of_rank.size(),
@@ -161,6 +167,7 @@ constexpr std::array kDetectors{
     Detector{"stage", Step::seen, detect_stages},
     Detector{"ending", Step::seen, detect_ending},
     Detector{"processes", Step::seen, weigh_exits},
+    Detector{"network", Step::seen, weigh_network},
     Detector{"signs_of_end", Step::compared, add_signs_of_end},
     Detector{"figures", Step::compared, detect_figures},
     Detector{"delays", Step::compared, detect_delays},

@@ -10,6 +10,7 @@
 #include "aggregator/diagnose/clues/scale.h"
 #include "aggregator/diagnose/detectors.h"
 #include "aggregator/diagnose/findings/pool.h"
+#include "aggregator/diagnose/network_notes.h"
 #include "aggregator/diagnose/notable.h"
 #include "aggregator/diagnose/paper.h"
 #include "aggregator/diagnose/place_fault.h"
@@ -187,7 +188,8 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
                            const Options& options, Depth depth) {
   const job::JobState& state = attempts.state();
   job::JobView made = job::make_view(attempts, attempt, trust_mtimes(attempts, attempt, options));
-  const Live* live = options.live ? &*options.live : nullptr;
+  const std::optional<Live> heard = without_senders(options.live, options.network);
+  const Live* live = heard ? &*heard : nullptr;
   if (live != nullptr) forget_processes(made, live->lost);
   if (options.without.has(Part::processes))
     for (job::RankView& rank : made.ranks) rank.process = nullptr;
@@ -240,10 +242,10 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   report.pool = {pool.runs > 0, pool.runs, hints.events_dropped};
   L4_CHECK(findings.temporal, "no detector compared the iterations of attempt {}", attempt);
   report.warnings = warnings_of(attempts, findings.temporal->left_out);
-  report.notable = notable_of(findings);
+  report.notable = notable_of(findings, options.live);
   report.evidence = asked_files(state);
   report.read = summarise_reading(state);
-  report.verdict.summary = summarise(report);
+  report.verdict.summary = summarise(report) + network_text(findings.network, report.verdict.state);
   if (as_published)
     say_how_sure(input, known, scale, report);
   else
@@ -276,6 +278,7 @@ Diagnosis diagnose(const job::JobState& state,
   const std::int32_t newest = numbered.numbers().back();
   Options of_earlier = options;  // live data belongs to the running attempt
   of_earlier.live.reset();
+  of_earlier.network = nullptr;
   for (const std::int32_t attempt : numbered.numbers()) {
     // A job that was run again by hand into the same files is reported for its last run alone.
     if (numbered.is_rerun(attempt)) failed.clear();

@@ -17,6 +17,9 @@
 namespace l4::faults {
 class Library;
 }  // namespace l4::faults
+namespace l4::detect::network {
+struct Network;
+}  // namespace l4::detect::network
 namespace l4::job {
 class JobState;
 }  // namespace l4::job
@@ -45,6 +48,8 @@ struct Options {
   std::uint64_t seed = 1;
   /// Set for a running job: belongs to its last attempt, and `as_of` is now.
   std::optional<Live> live = {};
+  /// What the network shows of the last attempt; null: nothing. Outlives the call.
+  const detect::network::Network* network = nullptr;
 };
 
 /// The scope in which the lines of a report's event are searched (`--lines`, docs/DESIGN.md,

@@ -40,6 +40,7 @@ GroundKind evidence_of(ClueKind kind) {
     case ClueKind::behind:
     case ClueKind::logs_stopped:
     case ClueKind::nic_silent_first:
+    case ClueKind::network_first:
     case ClueKind::absent:
       return node_by_silence;
     default:

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "aggregator/diagnose/notable_nics.h"
+#include "aggregator/diagnose/network_notes.h"
 #include "aggregator/diagnose/notable_nodes.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/printed.h"
@@ -170,7 +170,7 @@ Notable notable_of_delay(const Findings& findings, const Delay& delay) {
 
 }  // namespace
 
-std::vector<Notable> notable_of(const Findings& findings) {
+std::vector<Notable> notable_of(const Findings& findings, const std::optional<Live>& told) {
   std::vector<Notable> notable;
   notable.reserve(findings.delays.size() + findings.figures.size());
   for (const Delay& delay : findings.delays) notable.push_back(notable_of_delay(findings, delay));
@@ -179,6 +179,7 @@ std::vector<Notable> notable_of(const Findings& findings) {
   add_turns(findings.view, findings.turns, notable);
   add_differences(findings.view, findings.differences, notable);
   add_nic_errors(findings.view, findings.nics, notable);
+  add_network(findings, told, notable);
   return notable;
 }
 

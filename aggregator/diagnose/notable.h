@@ -4,13 +4,16 @@
 // state, suspect or alert follows from it. Private to this room.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "aggregator/diagnose/findings/findings.h"
+#include "aggregator/diagnose/findings/live.h"
 #include "aggregator/diagnose/report.h"
 
 namespace l4::diagnose {
 
-std::vector<Notable> notable_of(const Findings& findings);
+/// `told`: what the watch of a running job says, if there is one.
+std::vector<Notable> notable_of(const Findings& findings, const std::optional<Live>& told);
 
 }  // namespace l4::diagnose

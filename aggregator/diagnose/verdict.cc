@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "aggregator/diagnose/network_notes.h"
 #include "aggregator/diagnose/opening.h"
 #include "aggregator/faults/fault.h"
 #include "aggregator/job/clock.h"
@@ -348,8 +349,9 @@ void add_failures(const VerdictInput& input, FactSet& set) {
                             (has_failed(findings, input.silence_known) && is_sure(findings)));
   const bool stopped = was_stopped(findings);
   set.add(Fact::stopped, stopped);
-  set.add(Fact::waited, ended_in_wait(findings));
-  set.add(Fact::stood, began_as_hang(findings) && (!stopped || stood_before_stop(findings)));
+  set.add(Fact::waited, ended_in_wait(findings) && !is_torn(findings));
+  set.add(Fact::stood, stood_by_network(findings).value_or(began_as_hang(findings)) &&
+                           (!stopped || stood_before_stop(findings)));
   set.add(Fact::fatal, findings.failures.fatal || findings.processes.exit_seen);
   set.add(Fact::untimed, !delay_of(findings).first);
   set.add(Fact::peer_lost, ends_with_lost_peer(findings));
@@ -397,9 +399,14 @@ Facts facts_of(const VerdictInput& input) {
   add_failures(input, set);
   set.add(Fact::untrained, !has_trained(input));
   set.add(Fact::unmarked, !marked);
-  set.add(Fact::slowed, findings.slowdown.found && !findings.slowdown.by_symptoms);
+  const bool slow = findings.slowdown.found && !findings.slowdown.by_symptoms;
+  set.add(Fact::slowed, slow || findings.network.slow != nullptr);
   set.add(Fact::dragged, findings.slowdown.found && findings.slowdown.by_symptoms);
-  set.add(Fact::overdue, findings.silence.overdue && !closed_late(findings));
+  const bool works = findings.network.goes_on || findings.network.stores;
+  const bool stands = stands_by_network(findings);
+  set.add(Fact::overdue, (findings.silence.overdue && !closed_late(findings) && !works) || stands);
+  set.add(Fact::torn, is_torn(findings));
+  set.add(Fact::waits, stands && !is_torn(findings));
   // A hang that is only suspected is reported for information, with a confidence below one half.
   set.add(Fact::suspected, findings.live != nullptr && !findings.live->confirmed);
   set.add(Fact::vacant, findings.processes.all_left);
@@ -556,8 +563,11 @@ Verdict decide(const VerdictInput& input, Facts known) {
   verdict.state = row.state;
   verdict.because = row.because;
   if (verdict.state == State::slow) {
-    if (!findings.clock.counted) verdict.iteration = findings.slowdown.first;
+    if (!findings.clock.counted && findings.slowdown.found)
+      verdict.iteration = findings.slowdown.first;
     verdict.since = findings.slowdown.since;
+    if (!findings.slowdown.found && findings.network.slow != nullptr)
+      verdict.since = findings.network.slow->since;
   } else if (!has_suspects(verdict.state)) {
     if (!findings.clock.counted) verdict.iteration = findings.clock.completed_by_any;
   } else {

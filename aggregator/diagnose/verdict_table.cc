@@ -59,6 +59,8 @@ constexpr std::array kRows{
     VerdictRow{facts(slowed), facts(overdue), State::slow, state_slowed, {}},
     VerdictRow{facts(overdue, vacant), facts(), State::unknown, state_untold, {}},
     VerdictRow{facts(overdue, lost), facts(), State::node_lost, state_silent_lost, {}},
+    VerdictRow{facts(overdue, torn), facts(), State::crashed, state_gone, {}},
+    VerdictRow{facts(overdue, waits), facts(), State::hung, state_silent, {}},
     VerdictRow{
         facts(overdue, unmarked, suspected), facts(), State::launch_failed, state_suspected, {}},
     VerdictRow{facts(overdue, unmarked), facts(), State::launch_failed, state_silent_start, {}},

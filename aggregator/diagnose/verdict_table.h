@@ -43,6 +43,8 @@ enum class Fact : std::uint8_t {
   blind,        ///< the time at which the logs were collected is not known
   short_log,    ///< a few lines, and no iteration
   live,         ///< the job is watched
+  torn,         ///< the network: all transfers ended at once
+  waits,        ///< the network: nothing is transferred any more, as when ranks wait
 };
 
 using Facts = std::uint32_t;  ///< a bit for each Fact

@@ -46,6 +46,7 @@ void FollowedJob::add(const Row& row, std::uint32_t unit) {
 
 void FollowedJob::take_steps() {
   for (JobStep& step : tracker_.take_steps()) {
+    ++steps_seen_;
     push_bounded(steps_, std::pair(step.begin, step.end), kept_.steps);
     keep_shape(step);
     // What was lost may be what ended the step.
@@ -138,7 +139,9 @@ void FollowedJob::finish(TimeNs now, TimeNs others) {
   auto silence = find_silence(tracker_, *table_, now, others);
   tracker_.finish(now);
   take_steps();
-  if (silence) add_finding(std::move(*silence));
+  if (!silence) return;
+  silent_ = tracker_.last_row();
+  silence_ = add_finding(std::move(*silence));
 }
 
 void FollowedJob::watch(TimeNs now, TimeNs others) {
@@ -147,18 +150,42 @@ void FollowedJob::watch(TimeNs now, TimeNs others) {
   auto silence = find_silence(tracker_, *table_, now, others);
   if (!silence) return;
   silent_ = tracker_.last_row();
-  add_finding(std::move(*silence));
+  silence_ = add_finding(std::move(*silence));
+}
+
+JobFlows FollowedJob::brief() const {
+  JobFlows job;
+  job.name = name_;
+  for (const std::uint32_t server : servers_)
+    if (server != kNone) job.servers.push_back(table_->topology().servers()[server]);
+  for (const std::uint32_t index : tracker_.plan().cards) {
+    const Card& card = table_->cards()[index];
+    job.cards.push_back(card.address);
+    job.signs[card.address] = card.last_sign;
+  }
+  std::ranges::sort(job.cards);
+  job.first = tracker_.first_row();
+  job.last = tracker_.last_row();
+  job.period = tracker_.period();
+  if (!steps_.empty()) job.steps.push_back(steps_.back());
+  job.lossy_steps = lossy_;
+  job.silent = is_silent();
+  job.deadline = deadline_of(tracker_);
+  job.stored = tracker_.storage_until();
+  job.findings.assign(findings_.begin(), findings_.end());
+  const auto open = [&](std::size_t number) {
+    if (number >= dropped_) job.findings[number - dropped_].open = true;
+  };
+  if (incident_) open(incident_->finding);
+  if (slow_link_) open(*slow_link_);
+  if (silent_) open(silence_);
+  return job;
 }
 
 JobFlows FollowedJob::flows() const {
   const JobPlan& plan = tracker_.plan();
   const auto address = [&](std::uint32_t card) { return table_->cards()[card].address; };
-  JobFlows job;
-  job.name = name_;
-  for (const std::uint32_t server : servers_)
-    if (server != kNone) job.servers.push_back(table_->topology().servers()[server]);
-  for (const std::uint32_t card : plan.cards) job.cards.push_back(address(card));
-  std::ranges::sort(job.cards);
+  JobFlows job = brief();
   for (const auto& [pair, labels] : plan.pairs)
     job.pairs.push_back({address(pair.first), address(pair.second), labels});
   job.strategy = plan.strategy;
@@ -178,14 +205,8 @@ JobFlows FollowedJob::flows() const {
         }
     job.groups.push_back(std::move(flows));
   }
-  job.first = tracker_.first_row();
-  job.last = tracker_.last_row();
-  job.period = tracker_.period();
   job.steps = steps_;
-  job.lossy_steps = lossy_;
-  job.silent = is_silent();
   job.shapes.assign(shapes_.begin(), shapes_.end());
-  job.findings.assign(findings_.begin(), findings_.end());
   return job;
 }
 

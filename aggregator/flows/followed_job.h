@@ -58,6 +58,9 @@ class FollowedJob {
   bool is_silent() const { return silent_.has_value(); }
   bool has_server(std::uint32_t server) const { return servers_.contains(server); }
   JobFlows flows() const;
+  /// The same without pairs, groups, lanes and steps but the last: cheap enough for each second.
+  JobFlows brief() const;
+  std::uint64_t steps() const { return steps_seen_; }  ///< whole ones, that were ever seen
 
  private:
   void take_steps();
@@ -82,6 +85,8 @@ class FollowedJob {
   std::optional<Incident> incident_;
   std::optional<std::size_t> slow_link_;  ///< finding about transfers that do not slow the job yet
   std::optional<TimeNs> silent_;          ///< its last row, once silence was told
+  std::size_t silence_ = 0;               ///< finding about it
+  std::uint64_t steps_seen_ = 0;
   std::vector<std::pair<TimeNs, TimeNs>> steps_;
   std::deque<StepShape> shapes_;
   std::deque<FlowFinding> findings_;

@@ -38,6 +38,8 @@ struct FlowFinding {
   bool ambiguous = false;          ///< several places explain it equally well
   double factor = 1;               ///< of the step, or of the transfer for links and switches
   unsigned steps = 0;              ///< concerned so far
+  bool open = false;               ///< it has not ended
+  bool in_step = false;            ///< of a silence: it began within a step
 };
 
 struct GroupFlows {
@@ -74,6 +76,9 @@ struct JobFlows {
   std::uint64_t lossy_steps = 0;                 ///< not judged, since records were lost
   std::vector<StepShape> shapes;                 ///< of the latest steps, where they are kept
   bool silent = false;                           ///< now
+  TimeNs deadline = 0;                           ///< a longer silence is no pause
+  TimeNs stored = 0;                             ///< end of its last checkpoint; 0: none was seen
+  std::map<Address, TimeNs> signs;               ///< last record of each card, whatever its size
   std::vector<FlowFinding> findings;
 };
 

@@ -10,12 +10,6 @@ namespace {
 
 constexpr TimeNs kAtOnce = kMillisecond * 5 / 2;
 
-TimeNs deadline_of(const JobTracker& job) {
-  constexpr TimeNs kWithoutClock = 30 * kSecond;
-  const TimeNs steps = job.period() > 0 ? 3 * job.period() : kWithoutClock;
-  return std::max(steps, 2 * job.longest_gap());
-}
-
 /// What a job left behind in the middle of a step.
 struct Torn {
   bool in_step = false;
@@ -90,6 +84,12 @@ std::vector<std::uint32_t> first_silent(const JobTracker& job, const StreamTable
 
 }  // namespace
 
+TimeNs deadline_of(const JobTracker& job) {
+  constexpr TimeNs kWithoutClock = 30 * kSecond;
+  const TimeNs steps = job.period() > 0 ? 3 * job.period() : kWithoutClock;
+  return std::max(steps, 2 * job.longest_gap());
+}
+
 std::optional<FlowFinding> find_silence(const JobTracker& job, const StreamTable& table, TimeNs now,
                                         TimeNs others) {
   constexpr std::size_t kNamed = 2, kCutMin = 2;
@@ -101,6 +101,7 @@ std::optional<FlowFinding> find_silence(const JobTracker& job, const StreamTable
   FlowFinding finding;
   finding.at = job.last_row() + deadline;
   finding.since = job.last_row();
+  finding.in_step = torn.in_step;
   const auto order = first_silent(job, table, torn);
   if (torn.cut_at_end >= kCutMin && torn.missing.empty())
     finding.cause = Cause::crash;

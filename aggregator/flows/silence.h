@@ -12,6 +12,9 @@
 
 namespace l4::flows {
 
+/// A silence that is longer is no pause: three steps, or twice the longest gap.
+TimeNs deadline_of(const JobTracker& job);
+
 /// `now`: latest end of any record; `others`: of rows of other jobs. A job that stops after a whole
 /// step may have finished: it counts as silent only while other jobs go on.
 std::optional<FlowFinding> find_silence(const JobTracker& job, const StreamTable& table, TimeNs now,

@@ -65,6 +65,8 @@ class JobTracker {
   unsigned usual_sends(std::size_t pipe) const { return pipes_[pipe].usual_sends; }
   TimeNs last_send(std::size_t pipe) const { return pipes_[pipe].last_end; }
   std::uint64_t last_bytes(std::size_t pipe) const { return pipes_[pipe].last_bytes; }
+  /// Until when it wrote to storage; zero if it never did.
+  TimeNs storage_until() const { return storage_until_; }
   bool writes_storage(TimeNs at) const { return at <= storage_until_; }
 
  private:

@@ -183,6 +183,25 @@ std::size_t Aggregator::Impl::restored() {
   return jobs;
 }
 
+Result<void> Aggregator::Impl::open_collector() {
+  if (options.flows.listen.empty()) return {};
+  std::vector<scoring::Shard*> all;
+  for (const auto& shard : shards) all.push_back(shard.get());
+  networks = std::make_unique<NetworkDesk>(std::move(all), options.shards.job.thresholds.incidents,
+                                           services());
+  collect::FlowCollector::Hooks hooks;
+  hooks.now = [now = outside.now] { return now().wall; };
+  hooks.steady = [now = outside.now] { return now().steady; };
+  hooks.say = outside.say;
+  hooks.warn = outside.warn;
+  hooks.looked = [this](const collect::FlowCollector& own) { networks->look(own.networks()); };
+  auto opened = collect::FlowCollector::open(options.flows, std::move(hooks));
+  if (!opened) return std::unexpected(opened.error());
+  collector = std::move(*opened);
+  networks->close_left();
+  return {};
+}
+
 Result<std::unique_ptr<Aggregator>> Aggregator::recover(Options options,
                                                         Surroundings surroundings) {
   auto impl = std::make_unique<Impl>(std::move(options), std::move(surroundings));
@@ -237,12 +256,7 @@ Result<std::unique_ptr<Aggregator>> Aggregator::recover(Options options,
       impl->options.server, impl->outside.port, *impl->ledger, std::move(shards), impl->services(),
       impl->options.shards.checkpoint_every, impl->outside.port_notice, impl->options.lines);
   impl->hears = impl->intake.get();
-  if (!impl->options.flows.listen.empty()) {
-    auto collector = collect::FlowCollector::open(
-        impl->options.flows, {[now] { return now().wall; }, impl->outside.say, impl->outside.warn});
-    if (!collector) return std::unexpected(collector.error());
-    impl->collector = std::move(*collector);
-  }
+  if (const auto opened = impl->open_collector(); !opened) return std::unexpected(opened.error());
   return std::unique_ptr<Aggregator>(new Aggregator(std::move(impl)));
 }
 

@@ -13,6 +13,7 @@
 #include "aggregator/collect/collector.h"
 #include "aggregator/intake/intake.h"
 #include "aggregator/live/aggregator.h"
+#include "aggregator/live/network_desk.h"
 #include "aggregator/past/past_desk.h"
 #include "common/base/mutex.h"
 
@@ -34,6 +35,7 @@ struct Aggregator::Impl {
   std::unique_ptr<confirm::FaultBook> make_fault_book();
   store::StoreEvents events();
   std::size_t restored();
+  Result<void> open_collector();
   Health health() const;
   void keep_watch();
   void watch(const std::stop_token& stop);
@@ -61,6 +63,7 @@ struct Aggregator::Impl {
   fetch::LinesCounts lines L4_GUARDED_BY(lines_mutex);
   HealthWatch health_watch;  // used by the watching thread, or by step_all
   Millis watched{0};
+  std::unique_ptr<NetworkDesk> networks;              ///< used by the collector's thread
   std::unique_ptr<collect::FlowCollector> collector;  ///< null: no flow records are received
   std::vector<std::jthread> threads;
   std::jthread watcher, flows;

@@ -286,6 +286,7 @@ Health Aggregator::Impl::health() const {
   stalls(intake->stepped(), "the receiving thread");
   for (std::size_t i = 0; i < shards.size(); ++i)
     stalls(shards[i]->stepped(), fmt::format("scoring thread {}", i));
+  if (collector) stalls(collector->stepped(), "the thread of flow records");
   return health;
 }
 

@@ -1,5 +1,7 @@
 #include "aggregator/scoring/live_job.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -18,6 +20,16 @@ namespace {
 constexpr std::uint64_t kMagic = 0x3445564954344cULL;  // "L4LIVE4", without the last letters
 /// The rest before a routine diagnosis is so many times longer.
 constexpr double kRoutineShare = 4;
+
+/// Open failures that the network shows.
+std::set<std::pair<detect::network::Trouble, TimeMs>> open_in(
+    const detect::network::Network* network) {
+  std::set<std::pair<detect::network::Trouble, TimeMs>> open;
+  if (network == nullptr) return open;
+  for (const detect::network::Finding& finding : network->findings)
+    if (detect::network::is_failure(finding)) open.emplace(finding.trouble, finding.since);
+  return open;
+}
 
 }  // namespace
 
@@ -101,6 +113,19 @@ bool LiveJob::poll(TimeMs now, TimeMs seen_until) {
   return wanted_ && may_diagnose(now);
 }
 
+void LiveJob::see(std::shared_ptr<const detect::network::Network> network, TimeMs now) {
+  const auto before = open_in(network_.get()), after = open_in(network.get());
+  network_ = std::move(network);
+  if (before == after || ended_) return;
+  for (const auto& [trouble, since] : after)
+    if (!before.contains({trouble, since}))
+      watch_.seen_from_outside(fmt::format("the network shows {} since {}",
+                                           detect::network::text(trouble), to_rfc3339(since)),
+                               now);
+  check_at_ = std::min(check_at_, now);
+  changed_ = true;
+}
+
 TimeMs LiveJob::seen_until(const Presence& presence, TimeMs now) const {
   TimeMs until = now;
   for (const auto& [agent, known] : state_.agents())
@@ -122,6 +147,7 @@ IncidentBook::Changes LiveJob::diagnose(TimeMs now, TimeMs seen_until,
   how.hang = options_.thresholds.hang;
   how.live = watch_.live(seen_until);
   how.pool = &kinship_.normal();
+  how.network = network_.get();
   report_ = diagnose::diagnose(state_, {}, how).report;
   report_->version = options_.version;
   report_at_ = now;

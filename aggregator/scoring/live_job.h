@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregator/detect/network/network.h"
 #include "aggregator/diagnose/diagnose.h"
 #include "aggregator/job/job_state.h"
 #include "aggregator/job/lineage.h"
@@ -57,6 +58,9 @@ class LiveJob {
     book_.restore(rows);
     watch_.resumed(state_, now);
   }
+
+  /// What the network shows of the job now; asks for a diagnosis where that has begun or ended.
+  void see(std::shared_ptr<const detect::network::Network> network, TimeMs now);
 
   /// Passes on the current knowledge from earlier jobs of its kind.
   void meet(std::shared_ptr<const pool::Shelf> shelf, TimeMs now) {
@@ -157,6 +161,7 @@ class LiveJob {
   NodeCheck node_check_;
   TimeMs opened_, last_arrival_;
   std::optional<TimeMs> ended_;
+  std::shared_ptr<const detect::network::Network> network_;  ///< null: nothing is known of it
   store::Seq first_, last_;
   std::optional<diagnose::Report> report_;
   mutable std::string report_json_;

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <variant>
@@ -25,6 +26,8 @@
 #include "common/wire/instant.h"
 
 namespace l4::scoring {
+
+using NetworkList = std::vector<std::shared_ptr<const detect::network::Network>>;
 
 inline constexpr std::size_t kStates = static_cast<std::size_t>(State::launch_failed) + 1;
 
@@ -83,6 +86,9 @@ class Shard {
   /// there is no such job. Error: it is not in the pool.
   std::optional<Result<std::string>> add_to_pool(const std::string& id, const std::string& by);
   void set(const Thresholds& thresholds);
+  /// Tells each job what the network shows of it: the one that has most of its servers among the
+  /// job's nodes. `known` gets the names, in the network, of those that are jobs here.
+  void see(const NetworkList& networks, std::set<std::string>& known);
 
  private:
   struct BatchTask {

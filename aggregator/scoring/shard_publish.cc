@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "aggregator/detect/network/servers.h"
+#include "aggregator/job/stream.h"
 #include "aggregator/scoring/shard.h"
 #include "common/base/check.h"
 
@@ -84,6 +86,27 @@ Result<store::Snapshot> Shard::snapshot(const LiveJob& job, std::string why, std
     return std::unexpected(put.error());
   made.report.clear();
   return made;
+}
+
+void Shard::see(const NetworkList& networks, std::set<std::string>& known) {
+  const TimeMs now = services_.now().wall;
+  for (auto& [id, held] : jobs_) {
+    if (held.job->ended()) continue;
+    std::set<std::string> nodes;
+    if (!networks.empty())
+      for (const auto& [name, agent] : held.job->state().agents())
+        for (const auto& [source, stream] : agent.streams) nodes.insert(stream.source.node);
+    std::shared_ptr<const detect::network::Network> best;
+    double most = detect::network::kMost;
+    for (const auto& network : networks) {
+      const double share = detect::network::share_of_servers(*network, nodes);
+      if (share <= most) continue;
+      most = share;
+      best = network;
+    }
+    if (best) known.insert(best->job);
+    held.job->see(std::move(best), now);
+  }
 }
 
 void Shard::publish_change(Held& held) {

@@ -55,7 +55,7 @@ bool is_end(State state) {
 
 constexpr std::array<std::string_view, kCauses> kNames{
     "error_line", "process_left", "process_stopped", "silent", "node_lost",
-    "slower",     "node_differs", "ended",           "went_on"};
+    "slower",     "node_differs", "network",         "ended",  "went_on"};
 
 }  // namespace
 
@@ -215,6 +215,10 @@ void JobWatch::restore(const std::string& name, AgentPresence& agent, TimeMs now
 
 void JobWatch::differs(const std::string& node, std::string detail, TimeMs now) {
   fire({Cause::node_differs, now, node, {}, std::move(detail), false});
+}
+
+void JobWatch::seen_from_outside(std::string detail, TimeMs now) {
+  fire({Cause::network, now, {}, {}, std::move(detail), false});
 }
 
 void JobWatch::unheard() {

@@ -52,6 +52,8 @@ class JobWatch {
   void agent_back(const std::string& agent, TimeMs now);
   /// A comparison of the nodes raises an alarm about this one.
   void differs(const std::string& node, std::string detail, TimeMs now);
+  /// The network shows a failure of the job.
+  void seen_from_outside(std::string detail, TimeMs now);
   /// The aggregator hears no agent, for reasons outside the job: the time until the next sign of
   /// life does not count as a pause.
   void unheard();

@@ -20,10 +20,11 @@ enum class Cause : std::uint8_t {
   node_lost,        ///< its agent, or all it prints, is gone while others go on
   slower,
   node_differs,  ///< what a node prints differs from its past and its peers
+  network,       ///< the network shows that it stands still or is slow
   ended,         ///< it may have ended well
   went_on,       ///< progress after one of the reasons above
 };
-inline constexpr std::size_t kCauses = 9;
+inline constexpr std::size_t kCauses = 10;
 
 struct Trigger {
   Cause cause = Cause::error_line;

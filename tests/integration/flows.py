@@ -12,6 +12,7 @@ import re
 import signal
 import socket
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -143,6 +144,26 @@ def messages_of(path):
         at += length
 
 
+FIELDS_V9 = ((8, 4), (12, 4), (7, 2), (11, 2), (4, 1), (1, 8), (2, 8), (22, 4), (21, 4))
+
+
+def to_v9(message, sequence):
+    """The same records as NetFlow v9: times count from the start of the sender, an hour before."""
+    when, domain = struct.unpack("!I4xI", message[4:16])
+    body = message[16 + int.from_bytes(message[18:20], "big") + 4:]
+    boot = when // 3600 * 3600 - 3600
+    rows = []
+    for at in range(0, len(body) - 44, 45):
+        start, end = struct.unpack("!QQ", body[at + 29:at + 45])
+        rows.append(body[at:at + 29] + struct.pack("!II", start - boot * 1000, end - boot * 1000))
+    template = struct.pack("!HHHH", 0, 8 + 4 * len(FIELDS_V9), 400, len(FIELDS_V9))
+    template += b"".join(struct.pack("!HH", *field) for field in FIELDS_V9)
+    data = b"".join(rows)
+    data += b"\0" * (-len(data) % 4)
+    return struct.pack("!HHIIII", 9, 1 + len(rows), (when - boot) * 1000, when, sequence,
+                       domain + 100) + template + struct.pack("!HH", 400, 4 + len(data)) + data
+
+
 def send(port, messages, seconds, source="127.0.0.1"):
     """Sends them at an even pace."""
     messages = list(messages)
@@ -193,6 +214,21 @@ def check_live_job(expect, found, truth):
                 found["steps"][-2:])
 
 
+def check_incident(expect, aggregator, truth):
+    """A job without an agent has an incident and an alert all the same."""
+    expect.that(wait_for(lambda: aggregator.json("/api/v1/incidents").get("incidents"), 20),
+                "an incident of a job that flows alone know", aggregator.log_text()[-500:])
+    incidents = aggregator.json("/api/v1/incidents").get("incidents", [])
+    if not expect.equal([i["job"] for i in incidents], ["flows-1"], "one incident, of the job"):
+        return
+    expect.that(incidents[0]["state"] in ("hung", "crashed"), "its state", incidents[0])
+    whole = aggregator.json("/api/v1/incidents/" + incidents[0]["id"])
+    nodes = [n["node"] for n in whole.get("report", {}).get("nodes", [])]
+    expect.that(not nodes or truth["fault"]["server"] in nodes, "its nodes", nodes)
+    expect.that("alert opened: job flows-1" in aggregator.log_text(), "the alert is logged",
+                aggregator.log_text()[-500:])
+
+
 def check_live(l4, expect, folder):
     """The aggregator receives the same over UDP, among noise and with a loss."""
     truth = make(folder, "--seed", "5", "--fault", "hang", "--silence", "60", "--ipfix")
@@ -210,7 +246,10 @@ def check_live(l4, expect, folder):
         check_hostile(expect, aggregator, port)
         messages = list(messages_of(folder / "flows.ipfix"))
         lost = len(messages) * 3 // 4
-        send(port, messages[:lost] + messages[lost + 1:], 6)
+        half = [to_v9(message, i) for i, message in enumerate(messages[lost + 1:])]
+        records = sum((len(m) - 20 - int.from_bytes(m[18:20], "big")) // 45
+                      for m in messages[:lost] + messages[lost + 1:])
+        send(port, messages[:lost] + half, 6)
         expect.that(wait_for(lambda: any(
             j["silent"] for j in aggregator.json("/api/v1/flows").get("flows", [])), 40),
             "a job that flows alone know, and that fell silent", aggregator.json("/api/v1/flows"))
@@ -220,6 +259,9 @@ def check_live(l4, expect, folder):
             check_live_job(expect, found, truth)
             last = found["findings"][-1] if found["findings"] else {}
             expect.that(last.get("kind") in ("hang", "crash", "stopped"), "silence is found", last)
+        expect.equal(figure(aggregator, "flow_records_total"), records,
+                     "records by IPFIX and NetFlow v9")
+        check_incident(expect, aggregator, truth)
         expect.equal(figure(aggregator, "flow_datagrams_dropped_total"), 0, "dropped datagrams")
         expect.that((figure(aggregator, "flow_records_lost_total") or 0) > 0, "the loss is known")
         expect.equal(aggregator.get("/api/v1/jobs/nothing/flows")[0], 404, "a job nobody knows")

@@ -19,12 +19,12 @@ constexpr std::array<std::string_view, kClueKinds> kKinds{
     "first_to_echo",   "silent",           "silent_launcher",
     "silent_first",    "habit_stopped",    "behind",
     "logs_stopped",    "dragged",          "isolated",
-    "nic_errors",      "nic_silent_first", "absent",
-    "as_published",
+    "nic_errors",      "nic_silent_first", "network_first",
+    "network_slow",    "absent",           "as_published",
 };
-constexpr std::array<std::string_view, 15> kFacts{
-    "event",   "text", "exit",  "signal", "since", "iteration", "timer", "nic",
-    "counter", "peer", "count", "of",     "ms",    "usual_ms",  "score",
+constexpr std::array<std::string_view, 17> kFacts{
+    "event", "text",  "exit", "signal", "since",    "iteration", "timer",   "nic",   "counter",
+    "peer",  "count", "of",   "ms",     "usual_ms", "score",     "trouble", "place",
 };
 
 static_assert(!kKinds.back().empty() && !kFacts.back().empty());

@@ -47,6 +47,8 @@ enum class ClueKind : std::uint8_t {
   isolated,          ///< the forest sets its node apart by the lines of the failure
   nic_errors,        ///< a network card of its node counts errors near the trouble
   nic_silent_first,  ///< its node's cards were the first to send no more
+  network_first,     ///< by the network its server stopped first, or is missing
+  network_slow,      ///< by the network its server, card or switch is slow
   absent,            ///< left no log, as if it was never started
   as_published,      ///< the paper's own score of its node (--scoring paper)
 };
@@ -72,6 +74,8 @@ enum class FactKind : std::uint8_t {
   ms,         ///< a span
   usual_ms,   ///< the same span before
   score,      ///< of a detector
+  trouble,    ///< what the network shows: "slow_link"
+  place,      ///< a server, card or switch, as the network calls it
 };
 
 std::string_view name(FactKind kind);

@@ -34,16 +34,29 @@ std::string say_silent(const Facts& facts, std::string_view kind) {
                      text_of(facts, FactKind::count), text_of(facts, FactKind::of), kind);
 }
 
-std::string say_nic_errors(const Facts& facts) {
-  return fmt::format(
-      "its network card {} counts errors since {} (hardware, network): {} rose by {}",
-      text_of(facts, FactKind::nic), text_of(facts, FactKind::since),
-      text_of(facts, FactKind::counter), text_of(facts, FactKind::count));
+std::string say_process(ClueKind kind, const Facts& facts) {
+  const std::string since = "since " + text_of(facts, FactKind::since);
+  if (kind == ClueKind::process_stopped) return "its process is stopped " + since;
+  if (kind == ClueKind::process_traced) return "its process is stopped by a debugger " + since;
+  if (kind == ClueKind::process_waits)
+    return "its process waits for a device or a file system " + since;
+  return "its process is gone " + since + ": " + text_of(facts, FactKind::exit);
 }
 
-std::string say_nic_first(const Facts& facts) {
-  return fmt::format("its network card {} sent no more {} before all others",
-                     text_of(facts, FactKind::nic), span(facts));
+std::string say_nic(ClueKind kind, const Facts& facts) {
+  const std::string nic = text_of(facts, FactKind::nic);
+  if (kind == ClueKind::nic_silent_first)
+    return fmt::format("its network card {} sent no more {} before all others", nic, span(facts));
+  return fmt::format(
+      "its network card {} counts errors since {} (hardware, network): {} rose by {}", nic,
+      text_of(facts, FactKind::since), text_of(facts, FactKind::counter),
+      text_of(facts, FactKind::count));
+}
+
+std::string say_network(ClueKind kind, const Facts& facts) {
+  return fmt::format("{}: the network shows {} at {}",
+                     kind == ClueKind::network_first ? "stopped first, or is missing" : "is slow",
+                     text_of(facts, FactKind::trouble), text_of(facts, FactKind::place));
 }
 
 }  // namespace
@@ -52,16 +65,11 @@ std::string sentence(ClueKind kind, const Facts& facts) {
   using enum FactKind;
   switch (kind) {
     case ClueKind::process_stopped:
-      return fmt::format("its process is stopped since {}", text_of(facts, since));
     case ClueKind::process_traced:
-      return fmt::format("its process is stopped by a debugger since {}", text_of(facts, since));
     case ClueKind::process_waits:
-      return fmt::format("its process waits for a device or a file system since {}",
-                         text_of(facts, since));
     case ClueKind::process_gone:
     case ClueKind::process_followed:
-      return fmt::format("its process is gone since {}: {}", text_of(facts, since),
-                         text_of(facts, exit));
+      return say_process(kind, facts);
     case ClueKind::agent_lost:
       return "its node's agent was lost, and the job has not gone on since";
     case ClueKind::cause:
@@ -108,9 +116,11 @@ std::string sentence(ClueKind kind, const Facts& facts) {
     case ClueKind::isolated:
       return "stands apart from the other nodes by the lines of the failure";
     case ClueKind::nic_errors:
-      return say_nic_errors(facts);
     case ClueKind::nic_silent_first:
-      return say_nic_first(facts);
+      return say_nic(kind, facts);
+    case ClueKind::network_first:
+    case ClueKind::network_slow:
+      return say_network(kind, facts);
     case ClueKind::absent:
       return "left no log, as if it was never started; its neighbours waited for it";
     case ClueKind::as_published:

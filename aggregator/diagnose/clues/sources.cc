@@ -36,6 +36,7 @@ constexpr std::array kSources{
     Source{"progress", kStopped, progress},
     Source{"lost_nodes", in(State::node_lost), lost_nodes},
     Source{"drags", in(State::slow), drags},
+    Source{"network", kFailed, network},
     Source{"forest", kFailed, forest},
     Source{"nics", kFailed, nics},
 };

@@ -47,6 +47,7 @@ std::vector<Clue> progress(const Scene& scene);     ///< iterations not complete
 std::vector<Clue> lost_nodes(const Scene& scene);   ///< all logs of a node stop
 std::vector<Clue> drags(const Scene& scene);        ///< timers that grew
 std::vector<Clue> nics(const Scene& scene);         ///< errors of network cards; who sent no more
+std::vector<Clue> network(const Scene& scene);      ///< servers, cards that the network accuses
 std::vector<Clue> forest(const Scene& scene);       ///< nodes set apart by the failure's lines
 
 struct Source {

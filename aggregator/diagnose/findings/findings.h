@@ -14,6 +14,7 @@
 #include "aggregator/detect/evidence/failure_event.h"
 #include "aggregator/detect/figures/figures.h"
 #include "aggregator/detect/hang/silence.h"
+#include "aggregator/detect/network/bearing.h"
 #include "aggregator/detect/nics/nics.h"
 #include "aggregator/detect/slow/slowdown.h"
 #include "aggregator/detect/spatial/rolling.h"
@@ -45,6 +46,7 @@ struct Findings {
   detect::stage::Stages stages = {};
   detect::ending::Endings endings = {};
   ProcessEvidence processes = {};
+  detect::network::Bearing network = {};  ///< its `network` is null where nothing is known
 
   // Results of the step `compared`; empty until the state is decided.
   std::vector<detect::figures::Change> figures = {};

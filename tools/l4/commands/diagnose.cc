@@ -18,6 +18,7 @@
 #include "offline/lines_writer.h"
 #include "offline/offline.h"
 #include "offline/settings.h"
+#include "tools/l4/commands/flows/seen_network.h"
 #include "tools/l4/commands/report_file.h"
 #include "tools/l4/commands/zone.h"
 #include "tools/l4/terminal/exit.h"
@@ -92,6 +93,12 @@ constexpr auto kAsOfHelp =
 constexpr auto kZoneHelp =
     "zone of times printed without one: +02:00, UTC,\n"
     "Europe/Berlin (default: UTC)";
+constexpr auto kFlowsHelp =
+    "flow records of the network while the job ran, as\n"
+    "'l4 flows' reads them; may be repeated";
+constexpr auto kTopologyHelp =
+    "servers, their cards, switches, storage, as JSON\n"
+    "(default: topology.json in a folder of --flows)";
 constexpr auto kScoringHelp =
     "paper is the published method to the letter, for\n"
     "comparison (default: l4)";
@@ -120,6 +127,7 @@ Examples:
   l4 diagnose /logs/job-4711 --format json --out report.json --lines lines.tsv
   l4 diagnose /logs/job-4711 --html report.html
   l4 diagnose /logs/job-4711 --as-of 2026-11-20T16:30:00Z
+  l4 diagnose /logs/job-4711 --flows /flows/2026-11-28 --topology fabric.json
   l4 diagnose /logs/job-4711 --layout '{node}/out.{rank}.txt'
 
 Exit status:
@@ -141,6 +149,8 @@ void add_diagnose(terminal::Options& to, DiagnoseOptions& options) {
   to.value("--layout", options.layout, "PATTERN", kLayoutHelp).in_group(kInput);
   to.value("--as-of", options.as_of_given, "TIME", kAsOfHelp).in_group(kInput);
   to.value("--tz", options.zone_given, "ZONE", kZoneHelp).in_group(kInput);
+  to.value("--flows", options.flows, "PATH", kFlowsHelp).in_group(kInput).one_each_time();
+  to.value("--topology", options.topology, "FILE", kTopologyHelp).in_group(kInput);
   to.value("--config", options.config, "FILE", "settings; see config/diagnose.toml")
       .in_group(kMethod);
   to.value("--faults", options.faults, "DIR", "use this fault library").in_group(kMethod);
@@ -178,6 +188,8 @@ Result<void> check_diagnose(DiagnoseOptions& options) {
       return std::unexpected(Error{"--as-of: " + options.as_of_given,
                                    "no time; write 2026-11-20T15:54:42Z or seconds since 1970"});
   }
+  if (!options.topology.empty() && options.flows.empty())
+    return std::unexpected(Error{"--topology", "tells of flow records; give --flows, too"});
   if (!options.zone_given.empty()) {
     const auto zone = parse_zone(options.zone_given);
     if (!zone) return std::unexpected(Error{"--tz: " + zone.error().where, zone.error().reason});
@@ -224,13 +236,15 @@ int run_diagnose(const DiagnoseOptions& options) {
   auto job = offline::read_job(*paths, *packs, templates, offline, progress);
   if (!job) return terminal::fail(job.error(), terminal::kNothingRead);
   const auto runs = read_history(options, *packs, templates, offline, *inputs, progress, warnings);
+  const auto network = flows::see_network(options.flows, options.topology, *job->state, warnings);
+  if (!network) return terminal::fail(network.error(), terminal::kNothingRead);
   line.stop();
 
   job->state->note(std::move(warnings));
   std::vector<const job::JobState*> healthy;
-  healthy.reserve(runs.size());
   for (const offline::Job& run : runs) healthy.push_back(run.state.get());
   diagnose::Options how;
+  how.network = network->has_value() ? &**network : nullptr;
   how.as_of = options.as_of;
   how.mtimes_equal = job->mtimes_equal || offline::times_of_copy(*job->state);
   how.scoring = options.scoring == "paper" ? diagnose::Scoring::paper : diagnose::Scoring::l4;

@@ -26,8 +26,10 @@ struct DiagnoseOptions {
   std::string as_of_given, zone_given;  ///< as they were written; check_diagnose reads them
   std::optional<TimeMs> as_of;
   Millis zone{0};
-  std::filesystem::path config;  ///< TOML; empty: defaults
-  std::filesystem::path faults;  ///< folder; empty: the shipped library
+  std::vector<std::filesystem::path> flows;  ///< flow records of the job's network
+  std::filesystem::path topology;            ///< of that network
+  std::filesystem::path config;              ///< TOML; empty: defaults
+  std::filesystem::path faults;              ///< folder; empty: the shipped library
   bool no_faults = false;
   std::string without_given;  ///< check_diagnose reads it
   diagnose::Parts without;

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "aggregator/diagnose/clues/sentence.h"
-#include "aggregator/diagnose/notable_nics.h"
+#include "aggregator/diagnose/network_notes.h"
 #include "tests/aggregator/detect/nics/made_cards.h"
 #include "tests/aggregator/diagnose/clues/made_scene.h"
 

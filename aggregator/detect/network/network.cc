@@ -1,0 +1,54 @@
+#include "aggregator/detect/network/network.h"
+
+#include <algorithm>
+#include <array>
+
+namespace l4::detect::network {
+namespace {
+
+struct Words {
+  std::string_view name, text;
+};
+constexpr std::array<Words, 9> kWords{{{"slow_server", "a slow server"},
+                                       {"imbalance", "unequal work"},
+                                       {"slow_link", "a slow link"},
+                                       {"slow_switch", "a slow switch"},
+                                       {"pause", "a pause of one server"},
+                                       {"data_stall", "a step that began late"},
+                                       {"hang", "a hang"},
+                                       {"crash", "a crash"},
+                                       {"stopped", "silence"}}};
+
+bool is_address(std::string_view text) {
+  return text.find(':') != std::string_view::npos ||
+         text.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+std::string_view host(std::string_view name) {
+  return is_address(name) ? name : name.substr(0, name.find('.'));
+}
+
+}  // namespace
+
+std::string_view name(Trouble trouble) {
+  return kWords.at(static_cast<std::size_t>(trouble)).name;
+}
+
+std::string_view text(Trouble trouble) {
+  return kWords.at(static_cast<std::size_t>(trouble)).text;
+}
+
+bool is_failure(const Finding& finding) {
+  constexpr unsigned kStepsMin = 2;
+  if (!finding.open) return false;
+  if (is_stop(finding.trouble)) return finding.in_step || finding.trouble != Trouble::stopped;
+  return is_lasting(finding.trouble) && finding.steps >= kStepsMin;
+}
+
+bool is_server(const Server& server, std::string_view node) {
+  if (node.empty()) return false;
+  return host(server.name) == host(node) ||
+         std::ranges::find(server.addresses, node) != server.addresses.end();
+}
+
+}  // namespace l4::detect::network
