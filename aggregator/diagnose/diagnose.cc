@@ -212,7 +212,7 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   auto lost_nodes = live != nullptr ? nodes_of_lost(view, *live) : std::vector<std::uint32_t>{};
   const bool lost_known = !lost_nodes.empty();
   if (live == nullptr)
-    lost_nodes = find_lost_nodes(findings);  // live: a node whose agent is heard is not lost
+    lost_nodes = without_senders(findings, find_lost_nodes(findings));  // live: agents tell
   const VerdictInput input{findings, lost_nodes, asked.now.known, lost_known};
   const Facts known = facts_of(input);
   report.verdict = decide(input, known);

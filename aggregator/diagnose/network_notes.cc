@@ -133,6 +133,21 @@ std::optional<Live> without_senders(std::optional<Live> live, const Network* net
   return live;
 }
 
+std::vector<std::uint32_t> without_senders(const Findings& findings,
+                                           std::vector<std::uint32_t> lost) {
+  constexpr Millis kLater{5'000};
+  const Bearing& seen = findings.network;
+  if (seen.stop == nullptr) return lost;
+  std::erase_if(lost, [&](std::uint32_t node) {
+    const auto server = std::ranges::find_if(seen.network->servers, [&](const auto& one) {
+      return detect::network::is_server(one, findings.view.nodes[node].name);
+    });
+    return server != seen.network->servers.end() && server->last &&
+           *server->last > seen.stop->since + kLater;
+  });
+  return lost;
+}
+
 void add_network(const Findings& findings, const std::optional<Live>& told,
                  std::vector<Notable>& to) {
   if (findings.network.network == nullptr) return;
@@ -144,6 +159,11 @@ void add_network(const Findings& findings, const std::optional<Live>& told,
 std::string network_text(const Bearing& seen, State state) {
   const Finding* const finding = seen.stop != nullptr ? seen.stop : seen.slow;
   if (finding == nullptr || !has_suspects(state)) return {};
+  using enum detect::network::Trouble;
+  const bool contradicted = (finding->trouble == hang && state == State::crashed) ||
+                            (finding->trouble == crash && state == State::hung);
+  if (contradicted)  // others know better how it stopped, and so where
+    return fmt::format(" The network shows no transfer since {}.", to_rfc3339(finding->since));
   const std::string steps = seen.stop != nullptr
                                 ? std::string(", and no transfer since then")
                                 : fmt::format(" in {} steps, {:.2f} times as long as usual",

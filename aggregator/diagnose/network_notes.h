@@ -4,6 +4,7 @@
 // Pure. Private to this room.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,11 @@ std::optional<bool> stood_by_network(const Findings& findings);
 /// Agents of nodes whose cards still send are gone, but not their nodes. `network` may be null.
 std::optional<Live> without_senders(std::optional<Live> live,
                                     const detect::network::Network* network);
+
+/// Nodes whose cards still send, be it only signs of life, long after the training's transfers
+/// ended are not lost, however silent their logs are.
+std::vector<std::uint32_t> without_senders(const Findings& findings,
+                                           std::vector<std::uint32_t> lost);
 
 /// Steps that go on although the logs are silent, checkpoints that move, agents that are gone while
 /// their nodes send, and slow steps that are over. `told`: what the watch says, if there is one.

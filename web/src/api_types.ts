@@ -896,7 +896,7 @@ export interface ReportClue {
   rank: ReportRankOrNull;
   strength: number;
   facts: {
-    kind: "event" | "text" | "exit" | "signal" | "since" | "iteration" | "timer" | "peer" | "count" | "of" | "ms" | "usual_ms" | "score" | "nic" | "counter";
+    kind: "event" | "text" | "exit" | "signal" | "since" | "iteration" | "timer" | "peer" | "count" | "of" | "ms" | "usual_ms" | "score" | "nic" | "counter" | "trouble" | "place";
     value: string;
   }[];
   text: string;

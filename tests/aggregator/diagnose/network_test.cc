@@ -101,6 +101,32 @@ TEST_CASE(
   CHECK(job.report(true, 75'000).verdict.state == State::crashed);
 }
 
+TEST_CASE("network: what contradicts the verdict is named by its time alone") {
+  Silent job;
+  job.find(Trouble::hang, {"node-2"});
+  job.network.last = after(69'500);
+  job.network.findings.front().since = after(69'500);
+  job.made.say(1, {"RuntimeError: CUDA error: an illegal memory access", Level::fatal}, 70'000);
+  const Report report = job.report(true, 75'000);
+  REQUIRE(report.verdict.state == State::crashed);
+  CHECK(report.verdict.summary.find("node-2") == std::string::npos);
+  CHECK(report.verdict.summary.find("no transfer since") != std::string::npos);
+}
+
+TEST_CASE("network: a node that is silent in the logs and still sends is not lost") {
+  for (const bool sends : {false, true}) {
+    CAPTURE(sends);
+    Silent job;
+    for (int rank = 0; rank < 4; ++rank)
+      if (rank != 2)
+        job.made.say(rank, {"Watchdog caught collective operation timeout", Level::error}, 120'000);
+    job.find(Trouble::hang, {"node-2"});
+    if (sends) job.network.servers[2].last = after(200'000);
+    const State state = job.report(true, 300'000).verdict.state;
+    CHECK(state == (sends ? State::hung : State::node_lost));
+  }
+}
+
 TEST_CASE("network: a slow link makes a job slow whose iterations go on") {
   Silent job;
   job.find(Trouble::slow_link, {"node-1"}).since = after(50'000);
