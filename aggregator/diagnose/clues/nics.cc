@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <set>
 
+#include "aggregator/cards/nic_table.h"
 #include "aggregator/diagnose/clues/sources.h"
 #include "aggregator/job/clock.h"
-#include "aggregator/cards/nic_table.h"
 #include "aggregator/job/view.h"
 
 namespace l4::diagnose::clues {
