@@ -17,7 +17,6 @@
 namespace l4::detect::nics {
 namespace {
 
-constexpr std::size_t kTenths = wire::Tenths::kCount;
 constexpr Millis kBeforeLogs{5'000};     // cards begin a little before the first line
 constexpr Millis kDeadlineLeast{5'000};  // of jobs whose steps are short
 constexpr Millis kNoPeriodLeast{15'000};
@@ -121,7 +120,7 @@ std::vector<double> stretches(std::span<const float> tenths) {
     double sum = 0, known = 0;
     for (const float tenth : tenths.subspan(end - kStretch, kStretch))
       if (tenth >= 0) sum += double{tenth}, ++known;
-    if (known > kStretch / 2.0) rates.push_back(sum / known * kTenths);
+    if (known > kStretch / 2.0) rates.push_back(sum / known * wire::Tenths::kCount);
   }
   std::ranges::reverse(rates);
   return rates;
@@ -154,7 +153,8 @@ void note_periods(Nics& found, const std::vector<Course>& courses) {
     if (!period) continue;
     found.nics[chosen[i]].period_s = period->seconds;
     now.push_back(period->seconds);
-    const auto lately = static_cast<std::size_t>(std::max(300.0, 12 * kTenths * period->seconds));
+    const auto lately =
+        static_cast<std::size_t>(std::max(300.0, 12 * wire::Tenths::kCount * period->seconds));
     if (tenths.size() < 2 * lately) continue;
     if (const auto former = period_of(tenths.first(tenths.size() - lately)))
       before.push_back(former->seconds);

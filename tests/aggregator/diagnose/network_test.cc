@@ -15,7 +15,6 @@ namespace {
 using detect::network::Finding;
 using detect::network::Network;
 using detect::network::Trouble;
-using job::test::after;
 using job::test::MadeJob;
 
 /// Four nodes that iterate each second and are silent from 60 s on; looked at ten minutes later.
@@ -24,15 +23,15 @@ struct Silent {
     made.iterate_all(1, 60);
     for (int i = 0; i < 4; ++i) network.servers.push_back({"node-" + std::to_string(i), {}, {}});
     network.job = "flows-1";
-    network.last = network.step = after(60'000);
+    network.last = network.step = job::test::after(60'000);
     network.period = Millis{1'000};
     network.deadline = Millis{3'000};
-    network.now = after(660'000);
+    network.now = job::test::after(660'000);
   }
   Finding& find(Trouble trouble, std::vector<std::string> servers) {
     Finding finding;
     finding.trouble = trouble;
-    finding.since = after(60'000);
+    finding.since = job::test::after(60'000);
     finding.open = finding.in_step = true;
     finding.places = finding.servers = std::move(servers);
     finding.steps = 5;
@@ -40,7 +39,7 @@ struct Silent {
   }
   Report report(bool with_network = true, std::int64_t ms = 660'000) {
     Options options;
-    options.as_of = after(ms);
+    options.as_of = job::test::after(ms);
     options.network = with_network ? &network : nullptr;
     return diagnose(made.state(), {}, options).report;
   }
@@ -59,7 +58,7 @@ TEST_CASE("network: silent logs are no hang while steps go on, and a notice says
   Silent job;
   CHECK(job.report(false).verdict.state == State::hung);
   CHECK(job.report().verdict.state == State::hung);
-  job.network.last = job.network.step = after(659'000);
+  job.network.last = job.network.step = job::test::after(659'000);
   const Report report = job.report();
   CHECK(report.verdict.state == State::healthy);
   REQUIRE(note(report, "network_steps") != nullptr);
@@ -68,7 +67,7 @@ TEST_CASE("network: silent logs are no hang while steps go on, and a notice says
 
 TEST_CASE("network: silent logs are no hang while a checkpoint is written") {
   Silent job;
-  job.network.stored = after(655'000);
+  job.network.stored = job::test::after(655'000);
   const Report report = job.report();
   CHECK(report.verdict.state == State::healthy);
   CHECK(note(report, "network_storage") != nullptr);
@@ -96,16 +95,16 @@ TEST_CASE(
   job.find(Trouble::stopped, {});
   job.made.say(1, {"RuntimeError: CUDA error: an illegal memory access", Level::error}, 70'000);
   CHECK(job.report(true, 75'000).verdict.state == State::hung);
-  job.network.last = after(69'500);
-  job.network.findings.front().since = after(69'500);
+  job.network.last = job::test::after(69'500);
+  job.network.findings.front().since = job::test::after(69'500);
   CHECK(job.report(true, 75'000).verdict.state == State::crashed);
 }
 
 TEST_CASE("network: what contradicts the verdict is named by its time alone") {
   Silent job;
   job.find(Trouble::hang, {"node-2"});
-  job.network.last = after(69'500);
-  job.network.findings.front().since = after(69'500);
+  job.network.last = job::test::after(69'500);
+  job.network.findings.front().since = job::test::after(69'500);
   job.made.say(1, {"RuntimeError: CUDA error: an illegal memory access", Level::fatal}, 70'000);
   const Report report = job.report(true, 75'000);
   REQUIRE(report.verdict.state == State::crashed);
@@ -121,7 +120,7 @@ TEST_CASE("network: a node that is silent in the logs and still sends is not los
       if (rank != 2)
         job.made.say(rank, {"Watchdog caught collective operation timeout", Level::error}, 120'000);
     job.find(Trouble::hang, {"node-2"});
-    if (sends) job.network.servers[2].last = after(200'000);
+    if (sends) job.network.servers[2].last = job::test::after(200'000);
     const State state = job.report(true, 300'000).verdict.state;
     CHECK(state == (sends ? State::hung : State::node_lost));
   }
@@ -129,10 +128,10 @@ TEST_CASE("network: a node that is silent in the logs and still sends is not los
 
 TEST_CASE("network: a slow link makes a job slow whose iterations go on") {
   Silent job;
-  job.find(Trouble::slow_link, {"node-1"}).since = after(50'000);
+  job.find(Trouble::slow_link, {"node-1"}).since = job::test::after(50'000);
   const Report report = job.report(true, 61'000);
   CHECK(report.verdict.state == State::slow);
-  CHECK(report.verdict.since == after(50'000));
+  CHECK(report.verdict.since == job::test::after(50'000));
   REQUIRE_FALSE(report.nodes.empty());
   CHECK(report.nodes[0].node == "node-1");
   job.network.findings.front().open = false;
@@ -143,15 +142,15 @@ TEST_CASE("network: a slow link makes a job slow whose iterations go on") {
 
 TEST_CASE("network: an agent is gone, but not its node, while the node's cards send") {
   Silent job;
-  job.network.last = job.network.step = job.network.servers[3].last = after(62'000);
-  job.network.now = after(62'500);
+  job.network.last = job.network.step = job.network.servers[3].last = job::test::after(62'000);
+  job.network.now = job::test::after(62'500);
   Options options;
-  options.as_of = after(62'500);
+  options.as_of = job::test::after(62'500);
   options.network = &job.network;
   options.live.emplace();
-  options.live->progress = after(60'000);
+  options.live->progress = job::test::after(60'000);
   options.live->deadline = Millis{60'000};
-  options.live->lost.push_back({"node-3", after(50'000), false, false});
+  options.live->lost.push_back({"node-3", job::test::after(50'000), false, false});
   const Report report = diagnose(job.made.state(), {}, options).report;
   CHECK(report.verdict.state == State::healthy);
   REQUIRE(note(report, "network_agent") != nullptr);
