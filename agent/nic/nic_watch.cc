@@ -72,7 +72,7 @@ void NicWatch::open(const std::filesystem::path& folder, const Moment& now) {
   if (!device.facts.local_ranks.empty()) device.facts.ranks_by = wire::NicRanksBy::pci_distance;
   news_.definitions.push_back(device.facts);
   SecondMeter meter({device.unit, device.facts.rate_mbps, options_.busy_bytes});
-  Watched nic{std::move(device), std::move(meter)};
+  Watched nic{std::move(device), meter};
   nic.id = nic.device.facts.nic;
   nic.every = Millis{1000 / options_.samples_per_s};
   nic.seen.resize(nic.device.counters.size());
