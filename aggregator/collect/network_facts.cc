@@ -59,6 +59,7 @@ std::vector<Server> servers_of(const flows::JobFlows& job, const flows::Topology
     if (!server.last || *server.last < last) server.last = last;
   }
   std::vector<Server> all;
+  all.reserve(servers.size());
   for (auto& [name, server] : servers) all.push_back(std::move(server));
   return all;
 }

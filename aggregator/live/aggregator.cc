@@ -186,6 +186,7 @@ std::size_t Aggregator::Impl::restored() {
 Result<void> Aggregator::Impl::open_collector() {
   if (options.flows.listen.empty()) return {};
   std::vector<scoring::Shard*> all;
+  all.reserve(shards.size());
   for (const auto& shard : shards) all.push_back(shard.get());
   networks = std::make_unique<NetworkDesk>(std::move(all), options.shards.job.thresholds.incidents,
                                            services());

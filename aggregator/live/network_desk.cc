@@ -67,7 +67,7 @@ void NetworkDesk::hold_open(Network& network, Known& known, TimeMs now) {
   }
 }
 
-void NetworkDesk::ask_shards(scoring::NetworkList networks) {
+void NetworkDesk::ask_shards(const scoring::NetworkList& networks) {
   for (std::size_t i = 0; i < shards_.size(); ++i)
     static_cast<void>(
         shards_[i]->call([networks, i, round = round_, answers = answers_](scoring::Shard& shard) {

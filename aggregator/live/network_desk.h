@@ -48,7 +48,7 @@ class NetworkDesk {
     std::vector<std::set<std::string>> known L4_GUARDED_BY(mutex);
   };
 
-  void ask_shards(scoring::NetworkList networks);
+  void ask_shards(const scoring::NetworkList& networks);
   void publish(const scoring::IncidentBook::Changes& changes);
   static void hold_open(detect::network::Network& network, Known& known, TimeMs now);
 

@@ -68,6 +68,7 @@ std::vector<Rise> rises_of(const cards::NicHistory& nic, TimeMs from) {
     rise.last = std::max(rise.last, one.at);
   }
   std::vector<Rise> rises;
+  rises.reserve(found.size());
   for (auto& [name, rise] : found) rises.push_back(std::move(rise));
   std::ranges::stable_sort(rises, std::greater<>{}, &Rise::fault);
   return rises;

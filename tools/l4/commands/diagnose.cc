@@ -242,6 +242,7 @@ int run_diagnose(const DiagnoseOptions& options) {
 
   job->state->note(std::move(warnings));
   std::vector<const job::JobState*> healthy;
+  healthy.reserve(runs.size());
   for (const offline::Job& run : runs) healthy.push_back(run.state.get());
   diagnose::Options how;
   how.network = network->has_value() ? &**network : nullptr;
