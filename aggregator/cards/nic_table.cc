@@ -18,14 +18,21 @@ void persist_facts(Archive& archive, Facts& facts) {
   archive.list(facts.local_ranks, 1, [&](auto& rank) { archive(rank); });
 }
 
+/// Bytes of a second as a whole number; what an agent cannot have counted is the most that there
+/// is.
+std::uint64_t whole(float bytes) {
+  constexpr float kMost = 0x1p63F;
+  if (!(bytes > 0)) return 0;
+  return static_cast<std::uint64_t>(std::min(bytes, kMost));
+}
+
 /// Seconds as what they add to the one before; most have neither fractions nor gaps.
 template <class Archive, class Seconds>
 void persist_seconds(Archive& archive, Seconds& seconds) {
   std::uint64_t last = 0;
   archive.list(seconds, 7, [&](auto& one) {
     std::uint64_t ahead = one.second - last, bits = one.tenths.bits();
-    auto sent = static_cast<std::uint64_t>(one.sent);
-    auto received = static_cast<std::uint64_t>(one.received);
+    std::uint64_t sent = whole(one.sent), received = whole(one.received);
     archive(ahead, bits, sent, received, one.first, one.last, one.last_sent);
     last += ahead;
     if constexpr (Archive::kLoads) {

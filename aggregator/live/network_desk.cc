@@ -128,7 +128,7 @@ void NetworkDesk::look(std::vector<Network> networks) {
       publish(entry.second.job->close("the network has not shown the job for long", now));
     return true;
   });
-  ask_shards(std::move(shared));
+  ask_shards(shared);
 }
 
 }  // namespace l4::live
