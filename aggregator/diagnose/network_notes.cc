@@ -1,7 +1,6 @@
 #include "aggregator/diagnose/network_notes.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
@@ -27,18 +26,6 @@ bool is_telling(const detect::nics::Rise& rise) {
 using detect::network::Bearing;
 using detect::network::Finding;
 using detect::network::Network;
-
-constexpr std::size_t kPlacesMax = 4;
-
-/// " at node-3" or " at node-3, node-4 or another"; empty where nobody knows.
-std::string where_text(const Finding& finding) {
-  if (finding.places.empty()) return {};
-  const std::size_t shown = std::min(kPlacesMax, finding.places.size());
-  return fmt::format(
-      " at {}{}", fmt::join(finding.places.begin(), finding.places.begin() + shown, " or "),
-      finding.places.size() > shown ? fmt::format(" or {} others", finding.places.size() - shown)
-                                    : "");
-}
 
 Notable note(std::string kind, std::string text, std::uint64_t count) {
   Notable notable;
@@ -93,8 +80,8 @@ void add_passed(const Bearing& seen, std::vector<Notable>& to) {
     Notable notable =
         note("network_slow",
              fmt::format("The network shows {}{} in {} from {} on, {:.2f} times as long as usual.",
-                         detect::network::text(finding.trouble), where_text(finding), steps,
-                         to_rfc3339(finding.since), finding.factor),
+                         detect::network::text(finding.trouble), detect::network::where(finding),
+                         steps, to_rfc3339(finding.since), finding.factor),
              finding.steps);
     notable.phase = std::string(detect::network::name(finding.trouble));
     to.push_back(std::move(notable));
@@ -169,7 +156,7 @@ std::string network_text(const Bearing& seen, State state) {
                                 : fmt::format(" in {} steps, {:.2f} times as long as usual",
                                               finding->steps, finding->factor);
   return fmt::format(" The network shows {}{} from {} on{}.",
-                     detect::network::text(finding->trouble), where_text(*finding),
+                     detect::network::text(finding->trouble), detect::network::where(*finding),
                      to_rfc3339(finding->since), steps);
 }
 

@@ -1,8 +1,8 @@
 #include "aggregator/live/network_desk.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include "aggregator/scoring/publish.h"
 
 namespace l4::live {
 namespace {
@@ -79,21 +79,6 @@ void NetworkDesk::ask_shards(const scoring::NetworkList& networks) {
         }));
 }
 
-void NetworkDesk::publish(const scoring::IncidentBook::Changes& changes) {
-  std::set<std::string_view> stored;
-  for (const alert::Alert& alert : changes.alerts) {
-    const auto row = std::ranges::find(changes.rows.rbegin(), changes.rows.rend(), alert.incident,
-                                       &store::Incident::id);
-    if (services_.alert(alert, row == changes.rows.rend() ? nullptr : &*row))
-      stored.insert(alert.incident);
-  }
-  for (const store::Incident& row : changes.rows) {
-    if (stored.contains(row.id)) continue;
-    if (const auto put = services_.store.database().save(row); !put)
-      services_.warn(fmt::format("incident {}: not stored: {}", row.id, put.error().text()));
-  }
-}
-
 void NetworkDesk::look(std::vector<Network> networks) {
   const TimeMs now = services_.now().wall;
   ++round_;
@@ -114,18 +99,20 @@ void NetworkDesk::look(std::vector<Network> networks) {
     shared.push_back(std::make_shared<const Network>(std::move(network)));
     const Network& told = *shared.back();
     if (have_logs.contains(told.job)) {
-      if (known.job) publish(known.job->close("the job's logs are read now", now));
+      if (known.job)
+        scoring::publish(services_, known.job->close("the job's logs are read now", now));
       known.job.reset();
       continue;
     }
     if (answered < known.first_round) continue;  // nobody knows yet whether it has logs
     if (!known.job) known.job = std::make_unique<scoring::NetworkJob>(told.job, incidents_);
-    publish(known.job->seen(told, now));
+    scoring::publish(services_, known.job->seen(told, now));
   }
   std::erase_if(jobs_, [&](const auto& entry) {
     if (seen.contains(entry.first)) return false;
     if (entry.second.job)
-      publish(entry.second.job->close("the network has not shown the job for long", now));
+      scoring::publish(services_,
+                       entry.second.job->close("the network has not shown the job for long", now));
     return true;
   });
   ask_shards(shared);

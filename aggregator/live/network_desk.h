@@ -49,7 +49,6 @@ class NetworkDesk {
   };
 
   void ask_shards(const scoring::NetworkList& networks);
-  void publish(const scoring::IncidentBook::Changes& changes);
   static void hold_open(detect::network::Network& network, Known& known, TimeMs now);
 
   std::vector<scoring::Shard*> shards_;

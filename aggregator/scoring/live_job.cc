@@ -68,17 +68,15 @@ void LiveJob::apply(wire::Batch batch, store::Seq seq, TimeMs arrival) {
     return;
   }
   // What cards of the node do says nothing of the job's own; it waits for the next diagnosis.
-  if (nics_alone) {
-    lineage_.translate(batch);
-    if (!state_.apply(batch)) ++refused_;
-    return;
+  if (!nics_alone) {
+    changed_ = unchecked_ = true;
+    if (check_at_ == TimeMs::max()) check_at_ = arrival + options_.routine;
+    if (!batch.segments.empty() || !batch.processes.empty()) book_.heard();
+    bound_warnings(batch);
   }
-  changed_ = unchecked_ = true;
-  if (check_at_ == TimeMs::max()) check_at_ = arrival + options_.routine;
-  if (!batch.segments.empty() || !batch.processes.empty()) book_.heard();
-  bound_warnings(batch);
   lineage_.translate(batch);
   if (!state_.apply(batch)) ++refused_;
+  if (nics_alone) return;
   watch_.applied(state_, batch, arrival);
   keep_look();
 }

@@ -1,7 +1,6 @@
 #include "aggregator/scoring/network_job.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -33,9 +32,7 @@ const Finding* gravest(const Network& network) {
 }
 
 std::string text_of(const Finding& finding) {
-  const std::string where = finding.places.empty()
-                                ? std::string()
-                                : fmt::format(" at {}", fmt::join(finding.places, " or "));
+  const std::string where = detect::network::where(finding);
   if (!detect::network::is_stop(finding.trouble))
     return fmt::format("The network shows {}{} since {}: {} slow steps, {:.2f} times as long.",
                        detect::network::text(finding.trouble), where, to_rfc3339(finding.since),

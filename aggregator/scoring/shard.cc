@@ -75,6 +75,10 @@ bool Shard::restore(const std::string& id, std::span<const std::byte> saved) {
 }
 
 void Shard::replay(store::Seq seq, wire::Batch batch, TimeMs arrival) {
+  apply(std::move(batch), seq, arrival);
+}
+
+void Shard::apply(wire::Batch batch, store::Seq seq, TimeMs arrival) {
   const std::string id = batch.job;
   if (!jobs_.contains(id) && wire::is_of_nics_alone(batch)) return;  // opens no job
   held(id, arrival).job->apply(std::move(batch), seq, arrival);
@@ -94,9 +98,7 @@ void Shard::restored(TimeMs now, store::Seq seq) {
 void Shard::handle(Task& task) {
   if (auto* batch = std::get_if<BatchTask>(&task)) {
     ++counts_.batches;
-    const std::string id = batch->batch.job;
-    if (!jobs_.contains(id) && wire::is_of_nics_alone(batch->batch)) return;  // opens no job
-    held(id, batch->arrival).job->apply(std::move(batch->batch), batch->seq, batch->arrival);
+    apply(std::move(batch->batch), batch->seq, batch->arrival);
   } else if (const auto* event = std::get_if<EventTask>(&task)) {
     on(*event);
   } else {

@@ -110,6 +110,7 @@ class Shard {
     bool over = false;           ///< larger than its bound; logged already
     std::optional<JobRow> told;  ///< row that following clients got last
   };
+  void apply(wire::Batch batch, store::Seq seq, TimeMs arrival);
   Held& held(const std::string& id, TimeMs now);
   void handle(Task& task);
   void on(const EventTask& task);

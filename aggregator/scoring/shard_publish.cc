@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "aggregator/detect/network/servers.h"
-#include "aggregator/job/stream.h"
+#include "aggregator/scoring/publish.h"
 #include "aggregator/scoring/shard.h"
 #include "common/base/check.h"
 
@@ -28,28 +28,15 @@ std::vector<store::Incident> Shard::incidents_of(const LiveJob& job) {
   return known;
 }
 
-/// An incident and its alert are stored together: a crash leaves both or neither, and undelivered
-/// alerts are delivered later.
 void Shard::publish(const LiveJob& job, const IncidentBook::Changes& changes) {
-  std::set<std::string_view> stored;
+  scoring::publish(services_, changes);
   for (const alert::Alert& alert : changes.alerts) {
     counts_.notices_opened += alert.kind == alert::Kind::noticed ? 1 : 0;
     counts_.incidents_opened += alert.kind == alert::Kind::opened ? 1 : 0;
-    // The last row of the incident, because a failed attempt may have been followed by a healthy
-    // one.
-    const auto row = std::ranges::find(changes.rows.rbegin(), changes.rows.rend(), alert.incident,
-                                       &store::Incident::id);
-    if (services_.alert(alert, row == changes.rows.rend() ? nullptr : &*row))
-      stored.insert(alert.incident);
     if (alert.kind != alert::Kind::opened) continue;
     if (const auto put = snapshot(job, "incident", alert.incident); !put)
       services_.warn(fmt::format("incident {}: its snapshot is not stored: {}", alert.incident,
                                  put.error().text()));
-  }
-  for (const store::Incident& row : changes.rows) {
-    if (stored.contains(row.id)) continue;
-    if (const auto put = services_.store.database().save(row); !put)
-      services_.warn(fmt::format("incident {}: not stored: {}", row.id, put.error().text()));
   }
 }
 
@@ -92,11 +79,12 @@ void Shard::see(const NetworkList& networks, std::set<std::string>& known) {
   const TimeMs now = services_.now().wall;
   for (auto& [id, held] : jobs_) {
     if (held.job->ended()) continue;
-    std::set<std::string> nodes;
-    if (!networks.empty())
-      for (const auto& [name, agent] : held.job->state().agents())
-        for (const auto& [source, stream] : agent.streams) nodes.insert(stream.source.node);
     std::shared_ptr<const detect::network::Network> best;
+    if (networks.empty()) {
+      held.job->see(std::move(best), now);
+      continue;
+    }
+    const detect::network::LogNodes nodes(held.job->state());
     double most = detect::network::kMost;
     for (const auto& network : networks) {
       const double share = detect::network::share_of_servers(*network, nodes);

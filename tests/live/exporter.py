@@ -18,7 +18,6 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
@@ -152,18 +151,10 @@ def judge(run, programs):
 
 
 def run_one(kind, style, seed, options):
-    with tempfile.TemporaryDirectory(prefix="l4-exporter-") as made:
-        folder = pathlib.Path(made)
-        if options.out:
-            folder = options.out.resolve() / f"{kind}-{seed}"
-            folder.mkdir(parents=True)
-        try:
-            run, failed = run_lab(kind, style, seed, options, folder)
-            outcome = judge(run, options.bin) if failed is None else \
-                lab_judge.Outcome(kind, style, seed, [failed])
-        except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
-            outcome = lab_judge.Outcome(kind, style, seed, [f"could not be run: {error!r}"])
-    return lab.tell(outcome)
+    return lab.tell(lab.played(
+        f"{kind}-{seed}", options, lambda folder: run_lab(kind, style, seed, options, folder),
+        lambda run: judge(run, options.bin),
+        lambda problem: lab_judge.Outcome(kind, style, seed, [problem])))
 
 
 def main():

@@ -137,21 +137,31 @@ def judge(programs, run, brief):
     return outcome
 
 
-def run_one(row, options):
-    kind, style, seed, rotate, more = row
+def played(name, options, run_in, judged, failed):
+    """The outcome of one job: in the folder `name` of --out, or in one that goes again.
+
+    run_in(folder) gives the folder of the run and None, or why there is none; judged(run) and
+    failed(problem) give the outcome.
+    """
     with tempfile.TemporaryDirectory(prefix="l4-live-") as made:
         folder = pathlib.Path(made)
         if options.out:
-            name = f"{kind}-{style}-{seed}" + ("-rotated" if rotate else "")
             folder = options.out.resolve() / name
             folder.mkdir(parents=True)
         try:
-            run, failed = run_lab(kind, style, seed, more, rotate, options, folder)
-            outcome = judge(options.bin, run, options.brief) if failed is None else \
-                lab_judge.Outcome(kind, style, seed, [failed])
-        except (OSError, ValueError, subprocess.SubprocessError) as error:
-            outcome = lab_judge.Outcome(kind, style, seed, [f"could not be run: {error}"])
-    return tell(outcome)
+            run, problem = run_in(folder)
+            return judged(run) if problem is None else failed(problem)
+        except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
+            return failed(f"could not be run: {error!r}")
+
+
+def run_one(row, options):
+    kind, style, seed, rotate, more = row
+    return tell(played(
+        f"{kind}-{style}-{seed}" + ("-rotated" if rotate else ""), options,
+        lambda folder: run_lab(kind, style, seed, more, rotate, options, folder),
+        lambda run: judge(options.bin, run, options.brief),
+        lambda problem: lab_judge.Outcome(kind, style, seed, [problem])))
 
 
 def tell(outcome):

@@ -118,18 +118,9 @@ def judge(run):
 
 
 def run_one(kind, style, seed, options):
-    with tempfile.TemporaryDirectory(prefix="l4-nics-") as made:
-        folder = pathlib.Path(made)
-        if options.out:
-            folder = options.out.resolve() / f"{kind}-{seed}"
-            folder.mkdir(parents=True)
-        try:
-            run, failed = run_lab(kind, style, seed, options, folder)
-            outcome = judge(run) if failed is None else \
-                lab_judge.Outcome(kind, style, seed, [failed])
-        except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
-            outcome = lab_judge.Outcome(kind, style, seed, [f"could not be run: {error!r}"])
-    return lab.tell(outcome)
+    return lab.tell(lab.played(
+        f"{kind}-{seed}", options, lambda folder: run_lab(kind, style, seed, options, folder),
+        judge, lambda problem: lab_judge.Outcome(kind, style, seed, [problem])))
 
 
 def main():

@@ -20,7 +20,6 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True
@@ -242,16 +241,10 @@ def judge(run):
 
 
 def run_one(kind, style, seed, options):
-    with tempfile.TemporaryDirectory(prefix="l4-slow-") as made:
-        folder = pathlib.Path(made)
-        if options.out:
-            folder = options.out.resolve() / f"{kind}-{style}-{seed}"
-            folder.mkdir(parents=True)
-        try:
-            run, failed = run_job(kind, style, seed, options, folder)
-            return judge(run) if failed is None else Outcome(kind, style, seed, [failed])
-        except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
-            return Outcome(kind, style, seed, [f"could not be run: {error!r}"])
+    return lab.played(
+        f"{kind}-{style}-{seed}", options,
+        lambda folder: run_job(kind, style, seed, options, folder), judge,
+        lambda problem: Outcome(kind, style, seed, [problem]))
 
 
 def missing():

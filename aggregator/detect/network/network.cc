@@ -1,5 +1,8 @@
 #include "aggregator/detect/network/network.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 
@@ -24,10 +27,6 @@ bool is_address(std::string_view text) {
          text.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
-std::string_view host(std::string_view name) {
-  return is_address(name) ? name : name.substr(0, name.find('.'));
-}
-
 }  // namespace
 
 std::string_view name(Trouble trouble) {
@@ -38,11 +37,25 @@ std::string_view text(Trouble trouble) {
   return kWords.at(static_cast<std::size_t>(trouble)).text;
 }
 
+std::string where(const Finding& finding) {
+  constexpr std::size_t kPlacesMax = 4;
+  if (finding.places.empty()) return {};
+  const std::size_t shown = std::min(kPlacesMax, finding.places.size());
+  return fmt::format(
+      " at {}{}", fmt::join(finding.places.begin(), finding.places.begin() + shown, " or "),
+      finding.places.size() > shown ? fmt::format(" or {} others", finding.places.size() - shown)
+                                    : "");
+}
+
 bool is_failure(const Finding& finding) {
   constexpr unsigned kStepsMin = 2;
   if (!finding.open) return false;
   if (is_stop(finding.trouble)) return finding.in_step || finding.trouble != Trouble::stopped;
   return is_lasting(finding.trouble) && finding.steps >= kStepsMin;
+}
+
+std::string_view host(std::string_view name) {
+  return is_address(name) ? name : name.substr(0, name.find('.'));
 }
 
 bool is_server(const Server& server, std::string_view node) {

@@ -54,6 +54,10 @@ struct Finding {
   bool in_step = false;              ///< of a stop: it came within a step, so nobody ended well
 };
 
+/// " at node-3" or " at node-3 or node-4"; of more places than a few the number. Empty where nobody
+/// knows.
+std::string where(const Finding& finding);
+
 /// It calls for an incident: the job stands still, or is slow for a reason that lasts. Single slow
 /// steps do not, nor does a silence that began between two steps, since the job may have ended.
 bool is_failure(const Finding& finding);
@@ -77,6 +81,9 @@ struct Network {
   std::vector<Server> servers;
   std::vector<Finding> findings;  ///< oldest first
 };
+
+/// The part of a node's name that means the machine: up to the first dot, or all of an address.
+std::string_view host(std::string_view name);
 
 /// The name of a node, of a host or an address, means this server: equal, or equal up to the first
 /// dot where either is a name with a domain.

@@ -9,11 +9,28 @@
 
 #include "aggregator/detect/network/network.h"
 
+namespace l4::job {
+class JobState;
+}  // namespace l4::job
+
 namespace l4::detect::network {
 
 /// More than this share of a job's servers are nodes of the job of logs that it is.
 inline constexpr double kMost = 0.5;
 
-double share_of_servers(const Network& network, const std::set<std::string>& nodes);
+/// The nodes of a job of logs, ready to be looked up as servers.
+class LogNodes {
+ public:
+  explicit LogNodes(std::set<std::string> names);
+  explicit LogNodes(const job::JobState& state);
+
+  /// is_server(), for one of the nodes.
+  bool has(const Server& server) const;
+
+ private:
+  std::set<std::string> names_, hosts_;
+};
+
+double share_of_servers(const Network& network, const LogNodes& nodes);
 
 }  // namespace l4::detect::network

@@ -12,6 +12,7 @@
 
 #include "aggregator/detect/nics/course.h"
 #include "aggregator/job/job_state.h"
+#include "aggregator/job/median.h"
 #include "aggregator/job/view.h"
 
 namespace l4::detect::nics {
@@ -25,10 +26,7 @@ constexpr std::size_t kStretch = 100, kRecent = 3, kBefore = 6;  // tenths; stre
 constexpr std::size_t kBusyLeast = 10;  // tenths of the last minute that it was active
 
 double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
+  return job::upper_median(values);
 }
 
 /// The node that the card belongs to: by its name, else the only one of the agent's logs.

@@ -126,12 +126,23 @@ TEST_CASE("network: a node whose cards send behind its agent's last word is not 
   CHECK_FALSE(still_sends(seen.network, "node-1", after(50'000)));
 }
 
+TEST_CASE("network: where a finding is, in words, is named by a few places") {
+  Finding finding;
+  CHECK(where(finding).empty());
+  finding.places = {"a"};
+  CHECK(where(finding) == " at a");
+  finding.places = {"a", "b", "c", "d"};
+  CHECK(where(finding) == " at a or b or c or d");
+  finding.places.insert(finding.places.end(), {"e", "f"});
+  CHECK(where(finding) == " at a or b or c or d or 2 others");
+}
+
 TEST_CASE("network: servers are nodes by name, by the host of a name, or by an address") {
   Seen seen;
-  CHECK(share_of_servers(seen.network, {"node-0", "node-1.cluster", "10.0.0.2"}) ==
+  CHECK(share_of_servers(seen.network, LogNodes({"node-0", "node-1.cluster", "10.0.0.2"})) ==
         doctest::Approx(0.75));
-  CHECK(share_of_servers(seen.network, {"10.0.0.9", "node"}) == 0);
-  CHECK(share_of_servers(Network{}, {"node-0"}) == 0);
+  CHECK(share_of_servers(seen.network, LogNodes({"10.0.0.9", "node"})) == 0);
+  CHECK(share_of_servers(Network{}, LogNodes(std::set<std::string>{"node-0"})) == 0);
 }
 
 }  // namespace l4::detect::network

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <set>
 #include <utility>
 
 #include "aggregator/collect/network_facts.h"
@@ -10,20 +9,11 @@
 #include "aggregator/flows/analyser.h"
 #include "aggregator/flows/decode/flow_files.h"
 #include "aggregator/flows/decode/topology_file.h"
-#include "aggregator/job/job_state.h"
-#include "aggregator/job/stream.h"
 
 namespace l4::commands::flows {
 namespace {
 
 namespace decode = l4::flows::decode;
-
-std::set<std::string> nodes_of(const job::JobState& state) {
-  std::set<std::string> nodes;
-  for (const auto& [name, agent] : state.agents())
-    for (const auto& [id, stream] : agent.streams) nodes.insert(stream.source.node);
-  return nodes;
-}
 
 void warn_of_input(const decode::FlowFiles& files, std::vector<wire::Warning>& warnings) {
   for (const Error& told : files.counts.told)
@@ -59,7 +49,7 @@ Result<std::optional<detect::network::Network>> see_network(
   analyser.announce(files->announced);
   warn_of_input(*files, warnings);
   const l4::flows::FlowReport report = analyser.finish();
-  const auto nodes = nodes_of(state);
+  const detect::network::LogNodes nodes(state);
   std::optional<detect::network::Network> best;
   double most = 0;
   for (const l4::flows::JobFlows& job : report.jobs) {
