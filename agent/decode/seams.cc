@@ -136,6 +136,17 @@ std::size_t traceback_seam(std::string_view text) {
   return is_attached(text, at) ? at : kNoSeam;
 }
 
+/// Length of the terminal sequences (ESC [ .. letter) at the begin of the text.
+std::size_t length_of_escapes(std::string_view text) {
+  std::size_t length = 0;
+  while (text.substr(length).starts_with("\x1b[")) {
+    const std::size_t end = text.find_first_of("ABCDEFGHJKSTfhlmnsu", length + 2);
+    if (end == kNoSeam) break;
+    length = end + 1;
+  }
+  return length;
+}
+
 /// The bars of a line that stand behind text which is no description of theirs, and the tags behind
 /// bars: the process that drew a bar prints none in the middle of its line.
 void bar_seams(std::string_view text, std::vector<std::size_t>& seams) {
@@ -174,6 +185,7 @@ std::size_t seam_at(std::string_view text, std::size_t colon) {
 }
 
 bool begins_with_tag(std::string_view text) {
+  text.remove_prefix(length_of_escapes(text));  // nested bars move the cursor up
   if (text.empty() || text.front() != '[') return false;
   const std::size_t colon = text.substr(0, kSeamColumn).find(':');
   return colon != kNoSeam && tag_begin(text, colon) == 0;

@@ -23,6 +23,21 @@ bool precedes(const job::JobView& view, const FailureEvent& a, const FailureEven
   return a.first_time && b.first_time && *a.first_time < *b.first_time;
 }
 
+/// The program that speaks, as batch systems and kernels name themselves before the first colon.
+std::string_view reporter_of(const job::JobView& view, const FailureEvent& failure) {
+  const std::string_view text = view.events[failure.event].text;
+  return text.substr(0, std::min(text.find(':'), text.size()));
+}
+
+/// One program tells of one end in several lines: their order means nothing.
+bool is_told_with(const job::JobView& view, const FailureEvent& a, const FailureEvent& b) {
+  constexpr std::uint64_t kLines = 4;
+  const bool near =
+      std::max(a.first_line, b.first_line) - std::min(a.first_line, b.first_line) <= kLines;
+  return near && view.streams[a.first_stream].log() == view.streams[b.first_stream].log() &&
+         reporter_of(view, a) == reporter_of(view, b);
+}
+
 /// A signal is the means by which a stop ends a process, and its words say nothing of the reason.
 bool names_signal(const Hints& hints, const FailureEvent& failure) {
   constexpr std::string_view kFamily = "signals";
@@ -43,6 +58,17 @@ void order_stops(const job::JobView& view, const detect::FailureEvents& failures
     const detect::EventHint& hint = hints.events[failure.event];
     return hint.stop && !hint.consequence;
   };
+  // A batch system that ends a job at its limit may say first that the job was cancelled.
+  const auto says = [&](const FailureEvent& failure, std::string_view subcategory) {
+    const auto& faults = hints.faults[failure.event];
+    return is_stop(failure) && !faults.empty() && faults.front()->subcategory == subcategory;
+  };
+  for (const FailureEvent& person : failures.events)
+    if (says(person, "misoperation") &&
+        std::ranges::any_of(failures.events, [&](const FailureEvent& limit) {
+          return says(limit, "resource") && is_told_with(view, limit, person);
+        }))
+      hints.events[person.event].consequence = true;
   const auto stop = std::ranges::find_if(failures.events, is_stop);
   if (stop == failures.events.end()) return;
   const bool caused = std::ranges::any_of(failures.events, [&](const FailureEvent& failure) {

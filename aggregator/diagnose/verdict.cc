@@ -102,11 +102,12 @@ bool began_as_hang(const Findings& findings) {
 }
 
 /// Somebody stops a job soon when it goes wrong, or for reasons of their own: only after a wait
-/// that is long for any job does the stop tell of a hang.
+/// that is long for any job does the stop tell of a hang. How long a first iteration takes nobody
+/// knows.
 bool stood_before_stop(const Findings& findings) {
   constexpr Millis kStoodMin{600'000};
   const TimeToFailure delay = delay_of(findings);
-  return delay.first && *delay.first >= kStoodMin;
+  return delay.first && *delay.first >= kStoodMin && findings.clock.gap_max_ms > 0;
 }
 
 /// A failure that nothing else explains: a known cause, or a fatal line that only few nodes have.

@@ -65,10 +65,12 @@ bool went_on(const job::JobView& view, const job::Occurrence& occurrence,
 }
 
 /// Without a stamp of its own, a line has the time of its speaker's last stamp, which may be hours
-/// old in a file of several speakers; its place in the file tells more.
-bool is_behind(const job::Occurrence& occurrence, std::uint64_t completed_line) {
-  const bool timed = occurrence.time && occurrence.stats.first_time_exact;
-  return !timed && completed_line > 0 && occurrence.stats.first_line > completed_line;
+/// old in a file of several speakers; its place in the file tells more. So it does where nobody
+/// knows at what time progress ended (`progress`). What stands behind a bar has the bar's line.
+bool is_behind(const job::Occurrence& occurrence, std::uint64_t completed_line,
+               std::optional<TimeMs> progress) {
+  const bool timed = occurrence.time && occurrence.stats.first_time_exact && progress;
+  return !timed && completed_line > 0 && occurrence.stats.first_line >= completed_line;
 }
 
 /// Lines that a program had buffered are printed behind the line that tells of its end.
@@ -276,8 +278,9 @@ struct Setting {
     return !clock.has_iterations() && (recurs(view, hint, at) || ended_well_after(view, ends, at));
   }
   bool is_new(const EventHint& hint, const job::Occurrence& at) const {
-    return is_behind(at, completed[at.stream]) || is_in_gap(hint, at) ||
-           after_progress(view, clock, progress[view.streams[at.stream].node], at, hint);
+    const std::optional<TimeMs>& ended = progress[view.streams[at.stream].node];
+    return is_behind(at, completed[at.stream], ended) || is_in_gap(hint, at) ||
+           after_progress(view, clock, ended, at, hint);
   }
   /// A line without a time that tells how a process ends, shortly before what its log prints after
   /// the end of progress, belongs to that: the stamp before it may be hours old.

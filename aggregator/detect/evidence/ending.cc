@@ -12,7 +12,7 @@
 namespace l4::detect {
 namespace {
 
-constexpr std::array<EndingForm, 37> kForms{{
+constexpr std::array<EndingForm, 38> kForms{{
     {Ending::gone,
      "leaked {semaphore|shared_memory|shared memory|folder|file}*clean up at *shutdown",
      "resource_tracker: There appear to be 56 leaked semaphore objects to clean up at shutdown"},
@@ -72,6 +72,10 @@ constexpr std::array<EndingForm, 37> kForms{{
     {Ending::kept, "{early stopping|early stop|stopping early|stopping training}",
      "Early stopping at epoch 31: no improvement for 5 epochs"},
     {Ending::kept, "run summary:", "wandb: Run summary:"},
+    {Ending::kept,
+     "^{*|=|-|#}*{ |*|=|-|#}{summary over|summary of|training summary|run summary|final summary|"
+     "benchmark summary}",
+     "=== Summary over 20 iterations ==="},
     {Ending::kept,
      "total {training|pretraining|pre-training|finetuning|fine-tuning|train|run|elapsed|wall|wall "
      "clock} {time|runtime|duration}",

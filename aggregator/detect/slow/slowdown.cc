@@ -75,9 +75,14 @@ Split best_split(const Values& logs, const Options& options) {
 
 using Ticks = std::vector<const job::ClockTick*>;
 
+struct TimedTicks {
+  Ticks ticks;
+  std::size_t earlier = 0;  ///< number of those of the run that came before them
+};
+
 /// Ticks with a known time. A large jump of the numbers begins another run: the newest with
 /// `enough` ticks is looked at. Only the newest ticks are used, since the search is quadratic.
-Ticks timed_ticks(const job::JobClock& clock, std::size_t enough) {
+TimedTicks timed_ticks(const job::JobClock& clock, std::size_t enough) {
   constexpr std::size_t kTicksMax = 400;
   constexpr std::int64_t kJump = 256;  // strides
   Ticks ticks, run;
@@ -94,9 +99,9 @@ Ticks timed_ticks(const job::JobClock& clock, std::size_t enough) {
       run.push_back(&tick);
   }
   end_run();
-  ticks.erase(ticks.begin(),
-              ticks.end() - static_cast<std::ptrdiff_t>(std::min(ticks.size(), kTicksMax)));
-  return ticks;
+  const std::size_t earlier = ticks.size() - std::min(ticks.size(), kTicksMax);
+  ticks.erase(ticks.begin(), ticks.begin() + static_cast<std::ptrdiff_t>(earlier));
+  return {std::move(ticks), earlier};
 }
 
 /// Signs of progress that are counted are of several kinds, each with a pace of its own (steps,
@@ -236,7 +241,9 @@ struct SlowPhase {
   bool found = false;
 };
 
-SlowPhase lasting_phase(const Values& logs, const Options& options) {
+/// Of a run that took `earlier` more iterations before these. A pace that few iterations of a run
+/// had, at its start, is not its usual one.
+SlowPhase lasting_phase(const Values& logs, std::size_t earlier, const Options& options) {
   SlowPhase phase;
   const Split split = best_split(logs, options);
   if (split.cost < 0) return phase;
@@ -245,7 +252,8 @@ SlowPhase lasting_phase(const Values& logs, const Options& options) {
   const double rise = phase.after - phase.before;
   const double middles =
       median_between(logs, split.at, logs.size()) - median_between(logs, 0, split.at);
-  phase.found = rise >= std::log(options.ratio_min) &&
+  phase.found = (earlier + split.at) * options.usual_share >= earlier + logs.size() &&
+                rise >= std::log(options.ratio_min) &&
                 rise >= options.z_min * scatter(logs, split.at, phase.before, phase.after) &&
                 middles >= std::log(options.ratio_min) / 2;
   return phase;
@@ -376,13 +384,13 @@ Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
                        const Options& options) {
   Slowdown found;
   const std::size_t enough = options.before_min + options.after_min;
-  Ticks ticks = timed_ticks(clock, enough);
+  auto [ticks, earlier] = timed_ticks(clock, enough);
   if (clock.counted) keep_main_kind(view, enough, ticks);
   leave_out_pauses(view, clock, enough, ticks);
   if (ticks.size() < enough) return found;
   Values logs;
   for (const job::ClockTick* tick : ticks) logs.push_back(std::log(tick->duration_ms));
-  SlowPhase phase = lasting_phase(logs, options);
+  SlowPhase phase = lasting_phase(logs, earlier, options);
   if (!phase.found) phase = passing_phase(logs, options);
   if (!phase.found) phase = stuttering_phase(logs, options);
   found.ratio = std::exp(phase.after - phase.before);

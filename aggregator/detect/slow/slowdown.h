@@ -29,6 +29,7 @@ struct Options {
   double ratio_max = 10;        ///< a larger ratio is another kind of work and no slowness
   std::size_t before_min = 10;  ///< iterations needed on either side
   std::size_t after_min = 5;
+  std::size_t usual_share = 8;     ///< the usual pace is that of one iteration in so many, at least
   double passing_ratio_min = 1.5;  ///< a slow phase that is over must be at least this much slower
   std::size_t passing_min = 8;     ///< such a phase lasts at least this many iterations
   Millis lasting{8'000};           ///< least time at ratio 2; scaled by the square of ln(ratio)

@@ -60,6 +60,10 @@ bool is_of_program(const std::vector<const faults::Fault*>& faults) {
          (faults.front()->subcategory == "program" || faults.front()->subcategory == "bug");
 }
 
+bool is_mild_effect(const faults::Fault* fault) {
+  return fault->consequence && fault->severity <= Level::warning;
+}
+
 /// What the C++ runtime prints of an exception that nobody caught.
 bool is_dying(std::string_view text) {
   return text.starts_with("terminate called") || text.starts_with("what():");
@@ -154,8 +158,12 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
       hint.mild = true;
       hint.severity = std::min(hint.severity, Severity::notice);
     }
-    // A logger that prints an exception, or what a program did wrong, as a warning has caught it.
-    if (only_warns(event) && (detect::says_at_front(facts) || is_of_program(hints.faults[i]))) {
+    // A logger that prints an exception, or what a program did wrong, as a warning has caught it;
+    // so it has where the sentence around the exception is known as the effect of something else.
+    const bool effect = std::ranges::any_of(hints.faults[i], is_mild_effect);
+    if (only_warns(event) &&
+        (detect::says_at_front(facts) || is_of_program(hints.faults[i]) || effect)) {
+      hint.consequence |= effect;
       hint.mild = true;
       hint.severity = std::min(hint.severity, Severity::failure);
     }
