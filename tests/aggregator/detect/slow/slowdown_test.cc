@@ -84,6 +84,17 @@ TEST_CASE("kind: only some iterations take longer, and the typical one as long a
   CHECK_FALSE(find(run(120, [](int k) { return k > 60 && k % 4 == 0 ? 2500.0 : 1000.0; })).found);
 }
 
+TEST_CASE("kind: the pace of a few first iterations is not the usual one") {
+  const auto shifts = [](int iterations, int from, double ratio) {
+    return find(run(iterations, [&](int k) { return k < from ? 1000.0 : 1000 * ratio; })).found;
+  };
+  CHECK_FALSE(shifts(120, 13, 1.7));
+  CHECK_FALSE(shifts(300, 30, 1.5));
+  CHECK_FALSE(shifts(120, 14, 3.0));
+  CHECK(shifts(120, 18, 1.7));
+  CHECK(shifts(1000, 620, 1.7));  // only the newest 400 are compared
+}
+
 TEST_CASE("a small shift must last longer than a large one") {
   const auto shifted = [](double ratio, int slow) {
     return find(run(60 + slow, [&](int k) { return k < 61 ? 500.0 : 500 * ratio; })).found;
