@@ -52,8 +52,8 @@ Result<http::Handler> make_guarded(const Settings& settings, live::Aggregator& a
   http::Handler handler =
       http::tagged(http::share_answers(api::make_handler(aggregator, counters), api::is_shared));
   if (settings.tokens.empty())
-    return http::unguarded(std::move(handler), api::access_of, settings.names, counters);
-  return http::guarded(settings.tokens, std::move(handler), api::access_of, log_warning, counters);
+    return http::unguarded(std::move(handler), api::need_of, settings.names, counters);
+  return http::guarded(settings.tokens, std::move(handler), api::need_of, log_warning, counters);
 }
 
 }  // namespace

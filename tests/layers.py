@@ -82,7 +82,8 @@ ALLOWED = {
     "aggregator/diagnose": COMMON + ["aggregator/job", "aggregator/cards", "aggregator/faults",
                                      "aggregator/diagnose/findings", "aggregator/diagnose/clues",
                                      *DETECTORS],
-    "aggregator/http": ["common/base", "common/http", "aggregator/serve/utf8.h"],
+    "aggregator/http": ["common/base", "common/http", "aggregator/serve/shell_pattern.h",
+                        "aggregator/serve/utf8.h"],
     "aggregator/serve": COMMON + ["aggregator/diagnose/report.h"],
     "aggregator/watch": COMMON + [
         "common/saved", "aggregator/job", "aggregator/diagnose", "aggregator/diagnose/findings",
@@ -149,7 +150,8 @@ ALLOWED = {
         "common/http", "aggregator/job", "aggregator/diagnose", "aggregator/faults",
         "aggregator/pool", "aggregator/serve", "offline", "tools/l4/terminal", "tools/l4/ask"],
     "tools/l4/commands/keys": [
-        "common/base", "common/wire", "aggregator/serve", "tools/l4/keyring", "tools/l4/terminal",
+        "common/base", "common/wire", "aggregator/http/job_limit.h", "aggregator/serve",
+        "tools/l4/keyring", "tools/l4/terminal",
         "tools/l4/ask"],
     "tools/l4/commands/local": [
         "common/base", "common/http", "common/wire", "agent/daemon", "agent/tail", "aggregator",

@@ -17,7 +17,7 @@ import live_commands  # noqa: E402  (its answers are what the aggregator is expe
 
 METHODS = {"get", "put", "post", "delete", "patch", "options", "trace", "head"}
 ROW = re.compile(r'RouteRow\{"(\w+)",\s*"([A-Z]+)",\s*"([^"]+)",\s*"([^"]+)",'
-                 r'\s*Access::(\w+),\s*Sharing::\w+,\s*(k\w+),\s*[\w<>]+\}')
+                 r'\s*Access::(\w+),\s*Reach::(\w+),\s*Sharing::\w+,\s*(k\w+),\s*[\w<>]+\}')
 TABLE = ROOT / "aggregator" / "api" / "routes.cc"
 failures = []
 
@@ -28,7 +28,7 @@ def expect(condition, what):
 
 
 def routes():
-    """(name, method, pattern, what, access, list of parameters) of each row in routes.cc."""
+    """(name, method, pattern, what, access, reach, list of parameters) of each row in routes.cc."""
     text = TABLE.read_text(encoding="utf-8")
     rows = ROW.findall(text)
     expect(len(rows) == text.count("RouteRow{"), f"routes.cc: {len(rows)} rows were understood")
@@ -46,7 +46,7 @@ def parameters():
     lists = {name: dict(PARAMETER.findall(body)) for name, body in LIST.findall(text)}
     rows = sum(len(known) for name, known in lists.items() if name != "kRoutes")
     expect(rows == text.count("ParameterRow{"), f"routes.cc: {rows} parameters were understood")
-    return {row[0]: lists[row[5]] for row in routes()}
+    return {row[0]: lists[row[6]] for row in routes()}
 
 
 def check_queries(document, operation, known, where):
@@ -66,14 +66,17 @@ def check_queries(document, operation, known, where):
         expect(fits, f"{where}: {name} is said to be {schema}, and read as {kind}")
 
 
-def check_answers(operation, key, access):
+def check_answers(operation, key, access, reach):
     """Checks the access that the operation needs, and its answer if nothing has changed."""
     method, path = key
     expect((operation.get("security") == []) == (access == "open"), f"{key}: access is {access}")
     if access == "open":
         return
     expect("401" in operation["responses"], f"{key}: says what comes without a token")
-    expect(("403" in operation["responses"]) == (access == "change"), f"{key}: 403 of changes")
+    expect(("403" in operation["responses"]) == (access == "change" or reach == "site"),
+           f"{key}: 403 of changes, and of what is about the whole site")
+    said = operation["responses"].get("404", operation["responses"].get("default"))
+    expect(said or reach != "job", f"{key}: 404 of a job that may not be seen")
     stream = path.endswith("/events")
     expect(("304" in operation["responses"]) == (method == "GET" and not stream),
            f"{key}: 304 of what has an ETag")
@@ -135,7 +138,7 @@ def resolved(document, reference):
 
 def main():
     document = yaml.safe_load((ROOT / "schemas" / "openapi.yaml").read_text(encoding="utf-8"))
-    served = {(row[1], row[2]): (row[0], row[3], row[4]) for row in routes()}
+    served = {(row[1], row[2]): (row[0], row[3], row[4], row[5]) for row in routes()}
     described = {(method.upper(), path): operation for path, item in document["paths"].items()
                  for method, operation in item.items() if method in METHODS}
     expect(served.keys() == described.keys(),
@@ -149,7 +152,7 @@ def main():
         expect(operation["summary"] == served[key][1], f"{key}: summary is the route's")
         expect("200" in operation["responses"], f"{key}: says what 200 answers")
         check_queries(document, operation, known.get(served[key][0], {}), key)
-        check_answers(operation, key, served[key][2])
+        check_answers(operation, key, *served[key][2:])
         given = [components[p["$ref"].rsplit("/", 1)[1]] if "$ref" in p else p
                  for p in item.get("parameters", [])]
         named = {p["name"] for p in given if p["in"] == "path"}

@@ -1,6 +1,6 @@
 # Writes MADE/assets.cc: the parts of the page, plain and packed, each named by its content.
 # usage: cmake -D SOURCE=web -D MADE=FOLDER -P embed.cmake
-# Both also stand within the elements of a document that is one file (aggregator/handout).
+# The first script and the style sheet also stand within the elements of a document that is one file (aggregator/handout).
 file(READ ${MADE}/app.js script)
 file(READ ${MADE}/style.css style)
 if(script MATCHES "</[sS][cC][rR][iI][pP][tT]|<!--" OR style MATCHES "</[sS][tT][yY][lL][eE]")
@@ -29,6 +29,7 @@ macro(add file symbol extension type)
 endmacro()
 
 add(${MADE}/app.js l4_page_script js "text/javascript; charset=utf-8")
+add(${MADE}/more.js l4_page_more js "text/javascript; charset=utf-8")
 add(${MADE}/style.css l4_page_style css "text/css; charset=utf-8")
 add(${SOURCE}/icon.svg l4_page_icon svg "image/svg+xml")
 file(WRITE ${MADE}/index.html "${document}")

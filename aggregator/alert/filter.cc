@@ -1,16 +1,16 @@
 #include "aggregator/alert/filter.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <array>
+
+#include "aggregator/serve/shell_pattern.h"
 
 namespace l4::alert {
 namespace {
 
 bool one_matches(const std::vector<std::string>& patterns, const std::string& text) {
   return patterns.empty() || std::ranges::any_of(patterns, [&](const std::string& pattern) {
-           return matches_pattern(pattern, text);
+           return serve::matches_pattern(pattern, text);
          });
 }
 
@@ -73,10 +73,6 @@ Topic topic(Kind kind) {
       return Topic::degraded;
   }
   return Topic::incident;
-}
-
-bool matches_pattern(const std::string& pattern, const std::string& text) {
-  return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
 bool may_match(const AlertFilter& filter, const Alert& alert, Topic as) {

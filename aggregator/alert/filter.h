@@ -23,7 +23,7 @@ std::string_view name(Topic topic);
 Topic topic(Kind kind);
 
 struct AlertFilter {
-  std::vector<std::string> jobs{};  ///< shell patterns, as are all texts below
+  std::vector<std::string> jobs{};  ///< shell patterns (shell_pattern.h), as are all texts below
   std::vector<State> states{};
   std::vector<Topic> topics{};
   std::vector<std::string> nodes{};       ///< the first suspected node
@@ -31,9 +31,6 @@ struct AlertFilter {
   std::vector<std::string> categories{};  ///< category of that fault
   bool operator==(const AlertFilter&) const = default;
 };
-
-/// Shell patterns: * and ? and [abc].
-bool matches_pattern(const std::string& pattern, const std::string& text);
 
 /// `as`: the alert is sent by itself, or stands for several incidents that are sent together.
 bool matches(const AlertFilter& filter, const Alert& alert, Topic as);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "aggregator/alert/filter.h"
+#include "aggregator/serve/shell_pattern.h"
 #include "aggregator/serve/utf8.h"
 
 namespace l4::alert {
@@ -34,7 +35,7 @@ AlertFilter filter_of(const store::Maintenance& maintenance) {
 }
 
 bool is_of(const store::Maintenance& maintenance, std::string_view kind, const std::string& name) {
-  return maintenance.kind == kind && matches_pattern(maintenance.pattern, name);
+  return maintenance.kind == kind && serve::matches_pattern(maintenance.pattern, name);
 }
 
 }  // namespace

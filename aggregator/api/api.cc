@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "aggregator/api/parameters.h"
+#include "aggregator/api/replies.h"
 #include "aggregator/api/routes.h"
 
 namespace l4::api {
@@ -13,6 +14,8 @@ http::Handler make_handler(live::Aggregator& aggregator,
                                                        const http::Reply& reply) {
     const auto matched = match_route(request);
     if (!matched) return reply(matched.error());
+    if (matched->route->reach == Reach::job && !request.jobs.includes(matched->id))
+      return reply(nothing("job", matched->id));
     if (auto wrong = refused_parameter(matched->route->parameters, request))
       return reply(std::move(*wrong));
     matched->route->handler({aggregator, request, reply, matched->id, counters});

@@ -97,6 +97,14 @@ Response fault_file(const std::vector<const faults::Fault*>& faults, const PageQ
   return {200, "application/toml", std::move(entries)};
 }
 
+/// A fault that was confirmed holds lines of the job whose incident it was confirmed with.
+bool may_see_fault(const RouteCall& call, const faults::Fault& fault) {
+  const http::JobLimit& limit = call.request.jobs;
+  if (!limit.is_limited() || !fault.confirmed) return true;
+  const auto row = call.aggregator.incident(fault.confirmed->incident);
+  return row && *row && limit.includes((*row)->job);
+}
+
 }  // namespace
 
 Response list_faults(const RouteCall& call) {
@@ -106,7 +114,7 @@ Response list_faults(const RouteCall& call) {
   const bool whole = parameter(request, "whole") == "true";
   std::vector<const faults::Fault*> listed;
   for (const faults::Fault& fault : library->faults())
-    if (!confirmed || fault.confirmed) listed.push_back(&fault);
+    if ((!confirmed || fault.confirmed) && may_see_fault(call, fault)) listed.push_back(&fault);
   const PageQuery page = page_query(request);
   if (parameter(request, "format") == "toml") return fault_file(listed, page);
   JsonWriter text;
@@ -123,7 +131,7 @@ Response list_faults(const RouteCall& call) {
 Response show_fault(const RouteCall& call) {
   const auto library = call.aggregator.library();
   const faults::Fault* fault = library->find(call.id);
-  if (fault == nullptr) return nothing("fault", call.id);
+  if (fault == nullptr || !may_see_fault(call, *fault)) return nothing("fault", call.id);
   JsonWriter text;
   rows::write(text, *fault, true);
   return json(text);

@@ -56,20 +56,20 @@ http::Response flows_of(const Question& question, const collect::FlowCollector* 
 
 void list_flows(const RouteCall& call) {
   const PageQuery page = page_query(call.request);
-  const bool asked =
-      call.aggregator.flows([reply = call.reply, page](const collect::FlowCollector* collector) {
-        const std::vector<JobFlows> jobs =
-            collector != nullptr ? collector->jobs() : std::vector<JobFlows>{};
-        serve::JsonWriter text;
-        text.open('{').member("on", collector != nullptr).key("flows").open('[');
-        const auto next =
-            write_page(jobs, page, std::mem_fn(&JobFlows::name), [&](const JobFlows& job) {
-              rows::write_row(text, job);
-              return text.size();
-            });
-        if (!next) return reply(next.error());
-        reply(finish(text.close(']'), *next));
-      });
+  const bool asked = call.aggregator.flows([reply = call.reply, page, limit = call.request.jobs](
+                                               const collect::FlowCollector* collector) {
+    std::vector<JobFlows> jobs = collector != nullptr ? collector->jobs() : std::vector<JobFlows>{};
+    std::erase_if(jobs, [&](const JobFlows& job) { return !limit.includes(job.name); });
+    serve::JsonWriter text;
+    text.open('{').member("on", collector != nullptr).key("flows").open('[');
+    const auto next =
+        write_page(jobs, page, std::mem_fn(&JobFlows::name), [&](const JobFlows& job) {
+          rows::write_row(text, job);
+          return text.size();
+        });
+    if (!next) return reply(next.error());
+    reply(finish(text.close(']'), *next));
+  });
   if (!asked) call.reply(busy());
 }
 

@@ -27,6 +27,23 @@ std::optional<store::IncidentCursor> place_of(std::string_view name) {
   return store::IncidentCursor{TimeMs{Millis{opened}}, std::string(at + 1, end)};
 }
 
+/// Up to `count` incidents of the jobs that may be seen.
+Result<std::vector<store::Incident>> incidents_of(const RouteCall& call, store::IncidentQuery query,
+                                                  std::size_t count) {
+  const http::JobLimit& limit = call.request.jobs;
+  query.count = limit.is_limited() ? kCountMax : count;
+  std::vector<store::Incident> found;
+  for (bool more = true; more && found.size() < count;) {
+    auto rows = call.aggregator.incidents(query);
+    if (!rows || !limit.is_limited()) return rows;
+    more = rows->size() == query.count;
+    if (more) query.before = store::IncidentCursor{rows->back().opened, rows->back().id};
+    for (store::Incident& row : *rows)
+      if (limit.includes(row.job) && found.size() < count) found.push_back(std::move(row));
+  }
+  return found;
+}
+
 }  // namespace
 
 Response list_incidents(const RouteCall& call) {
@@ -40,8 +57,7 @@ Response list_incidents(const RouteCall& call) {
     asked.before = place_of(page.after);
     if (!asked.before) return wrong("after must be `next` of the answer before");
   }
-  asked.count = count + 1;
-  auto rows = call.aggregator.incidents(asked);
+  auto rows = incidents_of(call, asked, count + 1);
   if (!rows) return refused_by_database(rows.error().text());
   const bool more = rows->size() > count;
   if (more) rows->pop_back();
@@ -57,7 +73,7 @@ Response list_incidents(const RouteCall& call) {
 Response show_incident(const RouteCall& call) {
   const auto row = call.aggregator.incident(call.id);
   if (!row) return refused_by_database(row.error().text());
-  if (!*row) return nothing("incident", call.id);
+  if (!*row || !call.request.jobs.includes((*row)->job)) return nothing("incident", call.id);
   JsonWriter text;
   rows::write(text, **row, true,
               rows::notes_of(call.aggregator.quiet(), **row, call.aggregator.now()));

@@ -64,18 +64,19 @@ Response iteration_page(const LiveJob& job, const JobRow& row, const PageQuery& 
 void list_jobs(const RouteCall& call) {
   PageQuery page = page_query(call.request);
   page.sorted = true;
-  const bool asked =
-      call.aggregator.jobs([reply = call.reply, page, &quiet = call.aggregator.quiet(),
-                            now = call.aggregator.now()](const std::vector<JobRow>& rows) {
-        JsonWriter text;
-        text.open('{').key("jobs").open('[');
-        const auto next = write_page(rows, page, std::mem_fn(&JobRow::id), [&](const JobRow& row) {
-          rows::write(text, row, rows::notes_of(quiet, row, now));
-          return text.size();
-        });
-        if (!next) return reply(next.error());
-        reply(finish(text.close(']'), *next));
-      });
+  const bool asked = call.aggregator.jobs([reply = call.reply, page, limit = call.request.jobs,
+                                           &quiet = call.aggregator.quiet(),
+                                           now = call.aggregator.now()](std::vector<JobRow> rows) {
+    std::erase_if(rows, [&](const JobRow& row) { return !limit.includes(row.id); });
+    JsonWriter text;
+    text.open('{').key("jobs").open('[');
+    const auto next = write_page(rows, page, std::mem_fn(&JobRow::id), [&](const JobRow& row) {
+      rows::write(text, row, rows::notes_of(quiet, row, now));
+      return text.size();
+    });
+    if (!next) return reply(next.error());
+    reply(finish(text.close(']'), *next));
+  });
   if (!asked) call.reply(busy());
 }
 

@@ -155,10 +155,9 @@ void add_job(Families& to, const scoring::JobRow& job, TimeMs now) {
   to.counter("job_lines_total", "lines of it", job.lines, of);
 }
 
-void add_each_job(Families& to, const live::Counts& counts) {
+void add_each_job(Families& to, const std::vector<scoring::JobRow>& jobs, TimeMs now) {
   std::size_t left_out = 0;
-  for (const scoring::JobRow* job : jobs_to_show(counts.jobs, left_out))
-    add_job(to, *job, counts.now);
+  for (const scoring::JobRow* job : jobs_to_show(jobs, left_out)) add_job(to, *job, now);
   to.gauge("jobs_without_series", "jobs that run and are not shown one by one", left_out);
 }
 
@@ -278,7 +277,7 @@ std::string render_metrics(const live::Counts& counts, const live::Health& healt
   add_fleet(families, counts);
   add_wire(families, counts);
   add_jobs(families, counts.shards);
-  add_each_job(families, counts);
+  add_each_job(families, counts.jobs, counts.now);
   add_lines(families, counts.lines);
   add_events(families, counts.events);
   add_pool(families, counts.pool);
@@ -288,6 +287,14 @@ std::string render_metrics(const live::Counts& counts, const live::Health& healt
   add_alerts(families, counts.alerts);
   add_http(families, http);
   families.process();
+  return families.text();
+}
+
+std::string render_job_metrics(const live::Counts& counts, const http::JobLimit& limit) {
+  std::vector<scoring::JobRow> jobs = counts.jobs;
+  std::erase_if(jobs, [&](const scoring::JobRow& job) { return !limit.includes(job.id); });
+  Families families("l4_aggregator_");
+  add_each_job(families, jobs, counts.now);
   return families.text();
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "aggregator/http/counters.h"
+#include "aggregator/http/job_limit.h"
 #include "aggregator/live/aggregator.h"
 
 namespace l4::api {
@@ -17,5 +18,8 @@ inline constexpr std::size_t kJobSeriesMax = 200;
 
 std::string render_metrics(const live::Counts& counts, const live::Health& health,
                            const http::ServerCounts& http = {});
+
+/// The series of the single jobs that the limit includes, and nothing else.
+std::string render_job_metrics(const live::Counts& counts, const http::JobLimit& limit);
 
 }  // namespace l4::api

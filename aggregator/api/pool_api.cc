@@ -36,8 +36,9 @@ Response list_pool(const RouteCall& call) {
   const bool whole = parameter(call.request, "whole") == "true";
   const auto kind = parameter(call.request, "kind");
   auto rows = call.aggregator.pool().rows();
-  if (!kind.empty())
-    std::erase_if(rows, [&](const pool::PoolBook::Row& row) { return row.run->kind != kind; });
+  std::erase_if(rows, [&](const pool::PoolBook::Row& row) {
+    return (!kind.empty() && row.run->kind != kind) || !call.request.jobs.includes(row.run->job);
+  });
   JsonWriter text;
   text.open('{').member("schema", pool::kSchema).key("runs").open('[');
   const auto next = write_page(
@@ -51,7 +52,8 @@ Response list_pool(const RouteCall& call) {
 
 Response show_pool_run(const RouteCall& call) {
   for (const pool::PoolBook::Row& row : call.aggregator.pool().rows())
-    if (row.run->id == call.id) return {200, "application/json", pool::to_json(*row.run)};
+    if (row.run->id == call.id && call.request.jobs.includes(row.run->job))
+      return {200, "application/json", pool::to_json(*row.run)};
   return no_run(call.id);
 }
 

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "aggregator/alert/filter.h"
 #include "aggregator/api/pages.h"
 #include "aggregator/api/parameters.h"
 #include "aggregator/api/replies.h"
 #include "aggregator/rows/answers.h"
 #include "aggregator/serve/json_object.h"
+#include "aggregator/serve/shell_pattern.h"
 #include "aggregator/serve/utf8.h"
 
 namespace l4::api {
@@ -118,6 +118,18 @@ std::expected<MaintenanceRequest, Response> read_maintenance(const RouteCall& ca
   return asked;
 }
 
+/// Maintenance of nodes may bear on any job.
+bool may_see_maintenance(const RouteCall& call, const store::Maintenance& row) {
+  const http::JobLimit& limit = call.request.jobs;
+  return !limit.is_limited() || (row.kind == "job" && limit.covers(row.pattern));
+}
+
+Response hidden_maintenance(const store::Maintenance& told) {
+  if (told.kind == "job") return nothing("job", serve::cut(told.pattern, kPatternMax));
+  return http::error_response(403, "not_allowed",
+                              "this token is limited to jobs, and nodes are of the whole site");
+}
+
 Response begin(live::Aggregator& aggregator, const MaintenanceRequest& asked) {
   const auto begun = aggregator.quiet().begin(asked.told);
   if (!begun) return refused(begun.error());
@@ -135,7 +147,7 @@ Response acknowledge(const RouteCall& call) {
   if (const auto error = body->finish()) return wrong(error->text());
   const auto row = call.aggregator.incident(call.id);
   if (!row) return refused_by_database(row.error().text());
-  if (!*row) return nothing("incident", call.id);
+  if (!*row || !call.request.jobs.includes((*row)->job)) return nothing("incident", call.id);
   if ((*row)->resolved)
     return http::error_response(
         409, "conflict",
@@ -152,7 +164,7 @@ Response take_back_acknowledgement(const RouteCall& call) {
   if (!call.request.body.empty()) return wrong("the body: nothing is asked for");
   const auto row = call.aggregator.incident(call.id);
   if (!row) return refused_by_database(row.error().text());
-  if (!*row) return nothing("incident", call.id);
+  if (!*row || !call.request.jobs.includes((*row)->job)) return nothing("incident", call.id);
   const auto gone = call.aggregator.quiet().take_back(call.id);
   if (!gone) return refused(gone.error());
   return told_incident(call.aggregator, **row,
@@ -166,8 +178,11 @@ Response list_maintenance(const RouteCall& call) {
   const auto held = call.aggregator.quiet().held_incidents();
   JsonWriter text;
   text.open('{').key("maintenance").open('[');
+  auto rows = call.aggregator.quiet().maintenance(now, over);
+  std::erase_if(rows,
+                [&](const store::Maintenance& row) { return !may_see_maintenance(call, row); });
   const auto next = write_page(
-      call.aggregator.quiet().maintenance(now, over), page_query(call.request),
+      rows, page_query(call.request),
       [](const store::Maintenance& row) { return alert::maintenance_name(row.id); },
       [&](const store::Maintenance& row) {
         const auto at = held.find(row.id);
@@ -180,6 +195,7 @@ Response list_maintenance(const RouteCall& call) {
 void begin_maintenance(const RouteCall& call) {
   auto asked = read_maintenance(call);
   if (!asked) return call.reply(asked.error());
+  if (!may_see_maintenance(call, asked->told)) return call.reply(hidden_maintenance(asked->told));
   live::Aggregator& aggregator = call.aggregator;
   if (asked->unseen) return call.reply(begin(aggregator, *asked));
   const bool taken = aggregator.names(
@@ -187,7 +203,7 @@ void begin_maintenance(const RouteCall& call) {
       [&aggregator, asked = *asked, reply = call.reply](const std::vector<std::string>& names) {
         const std::string& pattern = asked.told.pattern;
         if (std::ranges::any_of(names, [&](const std::string& name) {
-              return alert::matches_pattern(pattern, name);
+              return serve::matches_pattern(pattern, name);
             }))
           return reply(begin(aggregator, asked));
         reply(http::error_response(404, "not_found",
@@ -201,7 +217,11 @@ Response end_maintenance(const RouteCall& call) {
   if (!call.request.body.empty()) return wrong("the body: nothing is asked for");
   const auto id = alert::maintenance_id(call.id);
   if (!id) return nothing("maintenance", call.id);
-  const auto ended = call.aggregator.quiet().end(*id, call.request.who, call.aggregator.now());
+  const TimeMs now = call.aggregator.now();
+  const auto rows = call.aggregator.quiet().maintenance(now, true);
+  const auto row = std::ranges::find(rows, *id, &store::Maintenance::id);
+  if (row != rows.end() && !may_see_maintenance(call, *row)) return nothing("maintenance", call.id);
+  const auto ended = call.aggregator.quiet().end(*id, call.request.who, now);
   if (!ended) return refused(ended.error());
   return told_maintenance(call.aggregator, *ended, "ended", ended->ended_by);
 }

@@ -10,8 +10,10 @@ http::Response show_session(const RouteCall& call) {
   text.open('{')
       .member("who", call.request.who)
       .member("role", call.request.may_change ? "operate" : "read")
-      .member("by_cookie", call.request.authorization.empty() && !call.request.cookie.empty())
-      .close('}');
+      .member("by_cookie", call.request.authorization.empty() && !call.request.cookie.empty());
+  const http::JobLimit& limit = call.request.jobs;
+  text.member("jobs", limit.is_limited() ? std::optional(limit.patterns()) : std::nullopt);
+  text.close('}');
   return json(text);
 }
 

@@ -16,10 +16,10 @@ namespace {
 using http::Response;
 using serve::JsonWriter;
 
-/// Streams the events of one job, or, if no id is given, of all jobs.
+/// Streams the events of one job, or, if no id is given, of all jobs that may be seen.
 Response event_stream(live::Aggregator& aggregator, const std::string& job,
-                      std::string_view last_event_id) {
-  auto stream = aggregator.events().open(job, last_event_id);
+                      const http::JobLimit& jobs, std::string_view last_event_id) {
+  auto stream = aggregator.events().open({job, jobs}, last_event_id);
   if (!stream) return busy();
   return {200, "text/event-stream", {}, {}, std::move(stream)};
 }
@@ -93,9 +93,11 @@ Response show_readiness(const RouteCall& call) {
 }
 
 void show_metrics(const RouteCall& call) {
-  const bool asked =
-      call.aggregator.counts([reply = call.reply, counters = call.counters,
-                              health = call.aggregator.health()](const live::Counts& counts) {
+  const bool asked = call.aggregator.counts(
+      [reply = call.reply, counters = call.counters, limit = call.request.jobs,
+       health = call.aggregator.health()](const live::Counts& counts) {
+        if (limit.is_limited())
+          return reply({200, metrics::Metrics::kContentType, render_job_metrics(counts, limit)});
         const auto http = counters ? counters->now() : http::ServerCounts{};
         reply({200, metrics::Metrics::kContentType, render_metrics(counts, health, http)});
       });
@@ -103,16 +105,17 @@ void show_metrics(const RouteCall& call) {
 }
 
 Response follow_events(const RouteCall& call) {
-  return event_stream(call.aggregator, std::string(parameter(call.request, "job")),
-                      call.request.last_event_id);
+  const std::string job(parameter(call.request, "job"));
+  if (!job.empty() && !call.request.jobs.includes(job)) return nothing("job", job);
+  return event_stream(call.aggregator, job, call.request.jobs, call.request.last_event_id);
 }
 
 void follow_job(const RouteCall& call) {
   const bool asked = call.aggregator.job(
       call.id, false,
-      [&aggregator = call.aggregator, reply = call.reply, id = call.id,
+      [&aggregator = call.aggregator, reply = call.reply, id = call.id, jobs = call.request.jobs,
        last = call.request.last_event_id](const scoring::LiveJob* job, const scoring::JobRow&) {
-        reply(job == nullptr ? nothing("job", id) : event_stream(aggregator, id, last));
+        reply(job == nullptr ? nothing("job", id) : event_stream(aggregator, id, jobs, last));
       });
   if (!asked) call.reply(busy());
 }

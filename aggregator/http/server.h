@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "aggregator/http/counters.h"
+#include "aggregator/http/job_limit.h"
 #include "common/base/error.h"
 #include "common/base/time.h"
 #include "common/http/tls.h"
@@ -46,6 +47,7 @@ struct Request {
   std::stop_token left = {};
   std::string accept_encoding = {}, cookie = {};  ///< headers; empty if they were not sent
   bool may_change = false;                        ///< from tokens.h: `who` may also change things
+  JobLimit jobs = {};                             ///< from tokens.h: the jobs that `who` may see
 };
 
 struct Response {

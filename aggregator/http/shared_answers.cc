@@ -16,8 +16,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// Requests of who may see other jobs get other answers.
 std::string key_of(const Request& request) {
-  std::string key = request.path;
+  std::string key = request.path + '\n' + request.jobs.text();
   for (const auto& [name, value] : request.query) {
     key += '\n';
     key += name;

@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <span>
 #include <sstream>
@@ -127,7 +128,7 @@ struct Keys {
 
 /// The row of the request's token, or of the token that its session was begun with; else the answer
 /// that refuses the request.
-std::expected<TokenRow, Response> row_of(Keys& keys, const Request& request, Access access,
+std::expected<TokenRow, Response> row_of(Keys& keys, const Request& request, const Need& need,
                                          Counters& counters) {
   const auto refused = [&](unsigned status, Refusal code, std::string_view why) {
     return std::unexpected(refusal(counters, status, code, why));
@@ -144,8 +145,13 @@ std::expected<TokenRow, Response> row_of(Keys& keys, const Request& request, Acc
   if (token.empty() && request.method != "GET" &&
       (request.origin.empty() || !is_same_site(request.origin, request.host)))
     return refused(403, Refusal::cross_site, "no page of another site may change anything");
-  if (access == Access::change && row->role != Role::operate)
+  if (need.access == Access::change && row->role != Role::operate)
     return refused(403, Refusal::not_allowed, "this token may read and change nothing");
+  if (need.whole_site && row->jobs.is_limited())
+    return refused(403, Refusal::not_allowed,
+                   fmt::format("this is about the whole site, and this token is limited to the "
+                               "jobs {}",
+                               row->jobs.text()));
   return *std::move(row);
 }
 
@@ -173,10 +179,11 @@ bool is_this_machine(std::string_view peer) {
 }
 
 void hand_on(const Handler& handler, const Request& request, std::string who, bool may_change,
-             const Reply& reply) {
+             JobLimit jobs, const Reply& reply) {
   Request known = request;
   known.who = std::move(who);
   known.may_change = may_change;
+  known.jobs = std::move(jobs);
   handler(known, reply);
 }
 
@@ -194,54 +201,66 @@ Result<std::vector<TokenRow>> read_tokens(const fs::path& file) {
   std::ifstream in(file);
   if (!in) return std::unexpected(Error{file.string(), "cannot be read"});
   std::vector<TokenRow> rows;
+  std::map<std::string, JobLimit> limits;  // by hash
   std::string line;
   for (std::size_t number = 1; std::getline(in, line); ++number) {
     const auto wrong = [&](const std::string& why) {
       return std::unexpected(Error{fmt::format("{}:{}", file.string(), number), why});
     };
     std::istringstream words(line);
-    std::string role, name, hash, more;
+    std::string role, name, hash, patterns, more;
     if (!(words >> role) || role[0] == '#') continue;
-    if (!(words >> name >> hash) || words >> more)
-      return wrong("a row is ROLE NAME SHA256; 'l4 keys token' makes them");
+    if (!(words >> name >> hash) || (words >> patterns && words >> more))
+      return wrong(
+          "a row is ROLE NAME SHA256, and JOBS behind it where the token is limited to "
+          "jobs; 'l4 keys token' makes them");
     const auto known = role_of(role);
     if (!known) return wrong(fmt::format("the role is read or operate, not '{}'", role));
     if (!is_hash(hash)) return wrong("the third word is no SHA-256 in lower-case hexadecimal");
     if (rows.size() == kRowsMax) return wrong(fmt::format("more than {} tokens", kRowsMax));
-    rows.push_back({*known, name, hash});
+    JobLimit jobs;
+    if (!patterns.empty()) {
+      auto limit = JobLimit::parse(patterns);
+      if (!limit) return wrong(limit.error().reason);
+      jobs = std::move(*limit);
+    }
+    const auto [same, first] = limits.try_emplace(hash, jobs);
+    if (!first && same->second != jobs)
+      return wrong("this token stands in a row before with other jobs, and not the same");
+    rows.push_back({*known, name, hash, std::move(jobs)});
   }
   if (in.bad()) return std::unexpected(Error{file.string(), "cannot be read to its end"});
   return rows;
 }
 
-Result<Handler> guarded(const fs::path& file, Handler handler, AccessOf access_of,
+Result<Handler> guarded(const fs::path& file, Handler handler, NeedOf need_of,
                         std::function<void(const std::string&)> warn,
                         std::shared_ptr<Counters> counters) {
   auto rows = read_tokens(file);
   if (!rows) return std::unexpected(rows.error());
   const std::shared_ptr<Keys> keys(
       new Keys{TokenFile(file, std::move(*rows), std::move(warn)), Sessions()});
-  return [keys, access_of = std::move(access_of), counters = std::move(counters),
+  return [keys, need_of = std::move(need_of), counters = std::move(counters),
           handler = std::move(handler)](const Request& request, const Reply& reply) {
-    const Access access = access_of(request);
-    if (access == Access::open) return handler(request, reply);
-    auto row = row_of(*keys, request, access, *counters);
+    const Need need = need_of(request);
+    if (need.access == Access::open) return handler(request, reply);
+    auto row = row_of(*keys, request, need, *counters);
     if (!row) return reply(std::move(row.error()));
-    hand_on(handler, request, row->name, row->role == Role::operate,
+    hand_on(handler, request, row->name, row->role == Role::operate, row->jobs,
             is_of_session(request) ? with_cookie(keys, request, *row, reply) : reply);
   };
 }
 
-Handler unguarded(Handler handler, AccessOf access_of, std::vector<std::string> names,
+Handler unguarded(Handler handler, NeedOf need_of, std::vector<std::string> names,
                   std::shared_ptr<Counters> counters) {
-  return [handler = std::move(handler), access_of = std::move(access_of), names = std::move(names),
+  return [handler = std::move(handler), need_of = std::move(need_of), names = std::move(names),
           counters = std::move(counters)](const Request& request, const Reply& reply) {
     const auto refuse = [&](unsigned status, Refusal code, const std::string& why) {
       reply(refusal(*counters, status, code, why));
     };
     // HTTP/1.0 may name no host.
     if (!request.host.empty() && !is_own_host(request.host, names) &&
-        access_of(request) != Access::open)
+        need_of(request).access != Access::open)
       return refuse(421, Refusal::wrong_host,
                     fmt::format("without tokens this answers to addresses, localhost and `names` "
                                 "of [http], not to '{}'",
@@ -252,7 +271,7 @@ Handler unguarded(Handler handler, AccessOf access_of, std::vector<std::string> 
     if (request.method != "GET" && !is_this_machine(request.peer))
       return refuse(403, Refusal::not_allowed,
                     "without tokens only who is on the aggregator's machine may change anything");
-    hand_on(handler, request, "local", is_this_machine(request.peer), reply);
+    hand_on(handler, request, "local", is_this_machine(request.peer), JobLimit(), reply);
   };
 }
 

@@ -12,29 +12,25 @@ namespace {
 
 constexpr std::string_view kBegin = "retry: 2000\n\n";  // ms until a browser asks again
 
-bool concerns(std::string_view follower, std::string_view job) {
-  return follower.empty() || follower == job;
-}
-
 }  // namespace
 
 std::string EventBoard::id_of(std::uint64_t number) const {
   return fmt::format("{:016x}-{}", incarnation_, number);
 }
 
-void EventBoard::publish(std::string_view type, std::string_view job, std::string_view data) {
+void EventBoard::publish(std::string_view type, const std::string& job, std::string_view data) {
   const MutexLock lock(mutex_);
   if (ended_) return;
   std::string text = http::event_text(id_of(++last_), type, data);
   ring_bytes_ += text.size();
   for (const Follower& follower : followers_) {
-    if (!concerns(follower.job, job)) continue;
+    if (!follower.following.concerns(job)) continue;
     const auto stream = follower.stream.lock();
     if (!stream || stream->is_over()) continue;
     if (!stream->push(text)) ++dropped_;
   }
   forget_gone();
-  ring_.push_back({std::string(job), std::move(text)});
+  ring_.push_back({job, std::move(text)});
   while (ring_.size() > options_.ring_max || ring_bytes_ > options_.ring_bytes_max) {
     L4_CHECK(!ring_.empty() && ring_bytes_ >= ring_.front().text.size(),
              "{} events of {} bytes in the ring", ring_.size(), ring_bytes_);
@@ -44,7 +40,7 @@ void EventBoard::publish(std::string_view type, std::string_view job, std::strin
 }
 
 /// The events published since that id, and whether some of them are no longer kept.
-std::string EventBoard::missed(const std::string& job, std::string_view since) const {
+std::string EventBoard::missed(const Following& following, std::string_view since) const {
   const std::string here = id_of(last_), own = here.substr(0, here.find('-') + 1);
   L4_CHECK(ring_.size() <= last_, "{} events in the ring, {} published", ring_.size(), last_);
   const std::uint64_t oldest =
@@ -65,21 +61,20 @@ std::string EventBoard::missed(const std::string& job, std::string_view since) c
                             R"({"message":"events from before are no longer there; ask for the )"
                             R"(state of jobs and incidents again"})");
   for (std::size_t i = seen - oldest; i < ring_.size(); ++i)
-    if (concerns(job, ring_[i].job)) text += ring_[i].text;
+    if (following.concerns(ring_[i].job)) text += ring_[i].text;
   return text;
 }
 
-std::shared_ptr<http::EventStream> EventBoard::open(const std::string& job,
-                                                    std::string_view since) {
+std::shared_ptr<http::EventStream> EventBoard::open(Following following, std::string_view since) {
   const MutexLock lock(mutex_);
   forget_gone();
   if (ended_ || followers_.size() >= options_.streams_max) return nullptr;
   std::string text(kBegin);
-  if (!since.empty()) text += missed(job, since);
+  if (!since.empty()) text += missed(following, since);
   text += http::event_text(id_of(last_), "following", "{}");
   auto stream = std::make_shared<http::EventStream>(options_.waiting_bytes_max + text.size());
   stream->push(text);
-  followers_.push_back({job, stream});
+  followers_.push_back({std::move(following), stream});
   return stream;
 }
 

@@ -69,8 +69,8 @@ class Asker:
         return json.loads(body) if status == 200 else {}
 
 
-def token_of(l4, expect, folder, name, role):
-    run = l4.run("keys", "token", name, "--role", role, "--dir", folder / "keys")
+def token_of(l4, expect, folder, name, role, *more):
+    run = l4.run("keys", "token", name, "--role", role, *more, "--dir", folder / "keys")
     token = run.stdout.decode().strip()
     expect.that(run.status == 0 and token.startswith("l4_") and len(token) == 67,
                 f"keys token {name}", run)

@@ -188,9 +188,74 @@ class Walk:
             ask((404,), "what is not there", nobody)
 
 
+def check_limited(expect, walk, limited, allowed):
+    """A token that is limited to other jobs is told nothing of this one, by no operation; a token
+    that is limited to this job gets what every token gets."""
+    incident = walk.names["incidents"]
+    for path in ("/api/v1/pool", "/api/v1/maintenance"):  # there is something to hide
+        body = walk.body(DOCUMENT["paths"][path]["post"])
+        expect.equal(walk.curl.ask("post", path, *body, token=walk.operate)[0], 200, f"POST {path}")
+    secrets = (b'"sample"', incident.encode(), b"node-02", b'"other.0', b'"m1"')
+    site = set()
+    for path, item in DOCUMENT["paths"].items():
+        for method in METHODS:
+            if method not in item or item[method].get("security") == []:
+                continue
+            operation, name = item[method], item[method]["operationId"]
+            asked = walk.path(path, operation)
+            more = () if method == "get" else walk.body(operation)
+            if path == "/api/v1/events":  # also what was published before
+                more = ("--header", "Last-Event-ID: none", "--max-time", "1")
+            what = f"{method.upper()} {path}, a token of other jobs"
+            answer = walk.curl.ask(method, asked, *more, token=limited)
+            if answer[0] == 403:
+                site.add(name)
+                check_answer(expect, what, operation, answer, (403,))
+                continue
+            if "{id}" not in path:
+                check_answer(expect, what, operation, answer,
+                             (404,) if name == "begin_maintenance" else (200,))
+                found = [one for one in secrets if one in answer[2]]
+                expect.that(answer[0] == 404 or not found, f"{what}: nothing of the job", found)
+                continue
+            asked_name = walk.names.get(name) or walk.names.get(path.split("/")[3])
+            if name == "fault":  # a shipped one is known to all
+                check_answer(expect, what, operation, answer, (200,))
+                continue
+            check_answer(expect, what, operation, answer, (404,))
+            nobody = asked.replace(urllib.parse.quote(asked_name, safe=""), "no-such", 1)
+            other = walk.curl.ask(method, nobody, *more, token=limited)
+            expect.equal((answer[0], answer[2].replace(asked_name.encode(), b"no-such")),
+                         (other[0], other[2]), f"{what}: as if there were none")
+            if method == "get" and path.startswith("/api/v1/jobs/") and "events" not in path:
+                mine, all_of = (walk.curl.ask(method, asked, token=token)
+                                for token in (allowed, walk.read))
+                expect.equal(mine[0], 200, f"{what}: a token of this job")
+                if name not in ("lines", "snapshot"):  # times of asking
+                    expect.equal(mine[2], all_of[2], f"{what}: a token of this job gets the same")
+    expect.equal(site, {"agents", "status", "test_alerts", "confirm_fault", "drop_fault",
+                        "import_pool", "drop_pool_run"}, "what is about the whole site")
+    for path in ("/api/v1/jobs", "/api/v1/incidents", "/api/v1/maintenance"):
+        mine, all_of = (walk.curl.ask("get", path, token=token)[2]
+                        for token in (allowed, walk.read))
+        rows = next(iter(json.loads(mine).values()))
+        expect.that(rows and mine == all_of, f"{path}: a token of this job gets its rows", mine)
+    more = ("--header", "Content-Type: application/json", "--data-binary")
+    for what, body in (("a node", {"node": "node-02"}), ("all jobs", {"job": "*"}),
+                       ("another job", {"job": "x", "unseen": True})):
+        asked = {k: v for k, v in walk.bodies["begin_maintenance"].items() if k != "job"}
+        text = json.dumps({**asked, **body})
+        status = walk.curl.ask("post", "/api/v1/maintenance", *more, text, token=allowed)[0]
+        expect.equal(status, 403 if what == "a node" else 404, f"maintenance of {what}")
+
+
 def check(expect, l4, build, folder):
     read, operate = (token_of(l4, expect, folder, *who) for who in (("reader", "read"),
                                                                    ("ops", "operate")))
+    limited, allowed = (token_of(l4, expect, folder, name, "operate", "--jobs", jobs)
+                        for name, jobs in (("team-b", "team-b-*"), ("sample", "sam*,x-?")))
+    held = (folder / "keys" / "tokens").read_text().splitlines()
+    expect.that(held[-1].endswith(" sam*,x-?"), "the row names the jobs", held[-1])
     authority = folder / "own.pem"
     openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder / "own.key", "-out",
             authority, "-days", "1", "-subj", "/CN=l4", "-addext", "subjectAltName=IP:127.0.0.1")
@@ -214,6 +279,7 @@ def check(expect, l4, build, folder):
         fault = json_of("/api/v1/jobs/sample/snapshot")["faults"][0]["id"]
         names = names_of(incidents[0]["id"], fault)
         walk = Walk(expect, curl, read, operate, {**names, "drop_fault": "walked"})
+        check_limited(expect, walk, limited, allowed)
         count = 0
         for path, item in DOCUMENT["paths"].items():
             for method in METHODS:

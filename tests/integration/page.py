@@ -43,6 +43,26 @@ document.addEventListener("securitypolicyviolation", (event) => {
   window.violations.push(event.violatedDirective + " " + event.blockedURI);
 });
 """
+# Answers with LONG rows, made of the first one, in pages as the aggregator makes them.
+LONG = 1_100
+MANY = """
+const really = window.fetch;
+window.fetch = async (address, init) => {
+  const url = new URL(address);
+  const list = /\\/api\\/v1\\/(jobs|incidents)$/.exec(url.pathname)?.[1];
+  if (!list || url.searchParams.get("open")) return really(address, init);
+  const first = (await (await really(url.origin + url.pathname, init)).json())[list][0];
+  const from = Number(url.searchParams.get("after") ?? 0);
+  const to = Math.min(LONG, from + Number(url.searchParams.get("count") ?? 1_000));
+  const rows = [];
+  for (let i = from; i < to; i += 1)
+    rows.push({ ...first, id: `many-${i}`, ...list === "jobs" ? { incident: null } : {
+      status: "resolved", job: `many-${i}`,
+      opened: new Date(1_800_000_000_000 - i * 1_000).toISOString() } });
+  return new Response(JSON.stringify({ [list]: rows, next: to < LONG ? String(to) : null }),
+                      { headers: { "Content-Type": "application/json" } });
+};
+""".replace("LONG", str(LONG))
 # What a browser shows later than the API is bounded by 2 s where the machine is idle.
 LATER_MAX_S = 10.0 if support.SANITIZED else 4.0
 
@@ -206,6 +226,12 @@ class Test:
                             ".filter((one) => one.name.includes('/assets/'))"
                             ".map((one) => one.transferSize)")
         expect.that(sizes and not any(sizes), "a second visit loads no asset again", sizes)
+        expect.equal(len(self.scripts()), 1, "the first view needs the first script alone")
+
+    def scripts(self):
+        """Addresses of the scripts that this document has loaded."""
+        return self.browser.run("return performance.getEntriesByType('resource')"
+                                ".map((one) => one.name).filter((one) => one.endsWith('.js'))")
 
     def watch_it_break(self, logs):
         """An alert appears without a reload, soon after the API knows of it."""
@@ -290,6 +316,7 @@ class Test:
             expect.equal(self.open(path), [said], f"{path} without rows")
             expect.that(advice in " ".join(browser.text(".empty")), f"{path} says what to do",
                         browser.text(".empty"))
+            expect.equal(len(self.scripts()), 2, f"{path} loads the second script")
         self.open("/incidents/none", ".failure")
         expect.that("there is no incident" in " ".join(browser.text(".failure")),
                     "an error is said", browser.text(".failure"))
@@ -493,6 +520,136 @@ class Test:
                                                        {"format": form, **more})["data"]
             (self.pictures / f"{name}.{form}").write_bytes(base64.b64decode(data))
 
+    def look_at_long_lists(self):
+        """Lists of more than a thousand rows: all pages are read, the rows are made as one
+        scrolls."""
+        expect, browser = self.expect, self.browser
+        script = browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument",
+                                                {"source": MANY})
+        count = "return document.querySelectorAll(arguments[0]).length"
+        for path, row, name in (("/", ".job", ".job strong"), ("/incidents", "tbody tr", "td a")):
+            self.open(path)
+            browser.soon(row)
+            own = 0 if path == "/" else 1  # the open incident
+            made = browser.run(count, row)
+            expect.that(100 <= made <= 300, f"{path}: rows that are made at first", made)
+
+            def scrolled():
+                browser.run("scrollTo(0, document.documentElement.scrollHeight)")
+                return browser.run(count, row) == LONG + own
+
+            until = time.monotonic() + 20
+            while not scrolled() and time.monotonic() < until:
+                time.sleep(0.05)
+            expect.equal(browser.run(count, row), LONG + own, f"{path}: rows at the end")
+            expect.equal(set(browser.text(name)), {f"many-{i}" for i in range(LONG)} | (
+                set() if path == "/" else {"job-1005"}), f"{path}: each once")
+            expect.equal(browser.text("button.fold"), [], f"{path}: nothing is left")
+        self.open("/")
+        browser.soon(".job")
+        expect.that(f"{LONG}" in " ".join(browser.text(".chips button")), "all are counted",
+                    browser.text(".chips button"))
+        browser.type("#search", f"many-{LONG - 1}")
+        live.wait_for(lambda: len(browser.text(".job strong")) == 1, 5)
+        expect.equal(browser.text(".job strong"), [f"many-{LONG - 1}"], "the last one is found")
+        browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+
+    def streams(self):
+        """Streams of events that are open at the aggregator."""
+        request = urllib.request.Request(f"{self.base}/metrics",
+                                         headers={"Authorization": f"Bearer {self.token}"})
+        with urllib.request.urlopen(request, timeout=20) as got:
+            return int(next(row.split()[1] for row in got.read().decode().splitlines()
+                            if row.startswith("l4_aggregator_event_streams ")))
+
+    def share_stream(self):
+        """Two windows of a browser have one stream; the other one reads when the first is hidden,
+        and both are told what happens."""
+        expect, driver = self.expect, self.browser.driver
+        driver.get("about:blank")
+        live.wait_for(lambda: self.streams() == 1, 5)
+        expect.equal(self.streams(), 1, "streams without a page: that of l4 local itself")
+        first = driver.current_window_handle
+        driver.switch_to.new_window("window")
+        second = driver.current_window_handle
+        for window in (first, second):
+            driver.switch_to.window(window)
+            self.open("/")
+            expect.equal(self.browser.soon(".fresh.live"), ["live"], "each window is live")
+            expect.equal(self.browser.run("return document.hidden"), False, "and visible")
+        live.wait_for(lambda: self.streams() == 2, 5)
+        expect.equal(self.streams(), 2, "two windows have one stream")
+        self.check_told(first, second)
+        for leader, other in ((first, second), (second, first)):
+            driver.switch_to.window(leader)
+            self.hide(True)
+            driver.switch_to.window(other)
+            expect.equal(self.browser.soon(".fresh.live"), ["live"], "the other window goes on")
+            live.wait_for(lambda: self.streams() == 2, 5)
+            expect.equal(self.streams(), 2, "by the one stream")
+            driver.switch_to.window(leader)
+            expect.equal(self.browser.text(".fresh.asleep"), ["connecting"],
+                         "a hidden window has none")
+            self.hide(False)
+            expect.equal(self.browser.soon(".fresh.live"), ["live"], "until it is seen again")
+        driver.switch_to.window(second)
+        driver.close()
+        driver.switch_to.window(first)
+        live.wait_for(lambda: self.streams() == 2, 5)
+        expect.equal((self.browser.soon(".fresh.live"), self.streams()), (["live"], 2),
+                     "a window that is closed leaves the stream to the other")
+
+    def check_told(self, *windows):
+        """Each window asks for the jobs again at once when an incident is acknowledged, and not
+        only each 5 s."""
+        incident = self.api("incidents?job=job-1005")["incidents"][0]["id"]
+        for window in windows:
+            self.browser.driver.switch_to.window(window)
+            self.browser.run("performance.clearResourceTimings()")
+        for method in ("DELETE", "POST") * 2:
+            request = urllib.request.Request(
+                f"{self.base}/api/v1/incidents/{incident}/acknowledgement", method=method,
+                data=b"{}" if method == "POST" else None, headers={
+                    "Authorization": f"Bearer {self.token}", "Content-Type": "application/json"})
+            urllib.request.urlopen(request, timeout=20).close()
+            time.sleep(0.6)
+        for window in windows:
+            self.browser.driver.switch_to.window(window)
+            asked = self.browser.run("return performance.getEntriesByType('resource').filter("
+                                     "(one) => one.name.endsWith('/api/v1/jobs')).length")
+            self.expect.that(asked >= 3, "a window is told of changes", asked)
+
+    def limit(self, l4, state):
+        """With a token of other jobs nothing is shown of this one, and nothing of the site."""
+        expect, browser = self.expect, self.browser
+        made = l4.run("keys", "token", "team", "--jobs", "team-*", "--dir", state)
+        self.open("/")
+        browser.type("#token", made.stdout.decode().strip())
+        live.wait_for(lambda: False, 1.2)  # the aggregator looks at the file once a second
+        browser.click("form button")
+        browser.soon("main h1", lambda texts: texts and texts != ["Sign in"])
+        expect.equal(browser.text("main h1"), ["No job is watched"], "the fleet of other jobs")
+        browser.soon(".title .note")
+        expect.that("team-*" in " ".join(browser.text(".title .note")), "it says why",
+                    browser.text(".title .note"))
+        expect.that("your token" in " ".join(browser.text(".empty")), "and what to do",
+                    browser.text(".empty"))
+        expect.equal(browser.text(".top nav a"), ["Fleet", "Incidents", "Faults", "Pool"],
+                     "what is of the site is not offered")
+        expect.equal(browser.text(".health"), [], "nor shown")
+        for path, said in (("/jobs/job-1005", "there is no job job-1005"),
+                           ("/agents", "limited to the jobs team-*")):
+            self.open(path, ".failure")
+            expect.that(said in " ".join(browser.text(".failure")), f"{path} is refused in words",
+                        browser.text(".failure"))
+        self.check_box("a limited token")
+
+    def hide(self, hidden):
+        """As if another window lay over this one."""
+        self.browser.run("""
+            Object.defineProperty(document, "hidden", { configurable: true, value: arguments[0] });
+            document.dispatchEvent(new Event("visibilitychange"));""", hidden)
+
     def check_broken(self, program):
         self.open("/")
         self.browser.soon(".fresh.live")
@@ -527,11 +684,15 @@ def play(expect, l4, webdriver, folder, pictures):
         test.look_at_incident()
         test.acknowledge()
         test.maintain()
+        test.look_at_long_lists()
+        test.share_stream()
         test.check_axe()
         if pictures:
             test.take_pictures()
         test.look_at_hostile(place.logs)
         test.check_quiet("all views")
+        test.sign_out()
+        test.limit(l4, state)
         test.sign_out()
         browser.type("#token", token)
         browser.click("form button")

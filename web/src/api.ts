@@ -21,6 +21,11 @@ export function onTokenNeeded(call: () => void): void {
   needsToken = call;
 }
 
+/** Whether this tab has a token that the other tabs of the browser do not know. */
+export function hasOwnToken(): boolean {
+  return token !== "";
+}
+
 function addressOf(path: string): string {
   return new URL(`api/v1/${path}`, ROOT).href;
 }

@@ -130,6 +130,8 @@ export interface Session {
   role: "read" | "operate";
   /** a cookie and no token came with the request, so one can sign out */
   by_cookie: boolean;
+  /** patterns of the jobs that the token is limited to; null: all jobs */
+  jobs: string[] | null;
 }
 
 export interface Health {

@@ -1,10 +1,10 @@
 // Telling L4 what an incident was: what would be stored is shown before it is.
-import { useContext, useState } from "react";
+import { useState } from "react";
 import type { FormEvent } from "react";
 import { ApiError, idIn, post } from "./api";
 import type { Confirmed, Incident } from "./api_types";
 import { counted, harmless } from "./format";
-import { RoleContext, Section, Wild } from "./parts";
+import { Section, Wild, useOperatesSite } from "./parts";
 import { to } from "./route";
 
 interface Outcome { outcome: "success" | "failure"; why_not: string; removed: string[] }
@@ -32,7 +32,7 @@ function Found(props: { found: Confirmed }) {
 /** What can be told; for who may only read, how it is told on a terminal. */
 export function Tell(props: { incident: Incident }) {
   const { incident } = props;
-  const role = useContext(RoleContext);
+  const may = useOperatesSite();
   const [cause, setCause] = useState("");
   const [fix, setFix] = useState("");
   const [found, setFound] = useState<Confirmed | null>(null);
@@ -53,8 +53,8 @@ export function Tell(props: { incident: Incident }) {
     { outcome }).then((answer) => outcome === "success"
     ? `Noted: it went well.${answer.why_not ? ` ${answer.why_not}.` : " Later jobs are compared with it."}`
     : `Noted: it failed. ${answer.removed.length > 0 ? `${counted(answer.removed.length, "run")} left the pool.` : ""}`));
-  if (role !== "operate") {
-    return <Section title="Tell L4" note="with a token of the role operate">
+  if (!may) {
+    return <Section title="Tell L4" note="with a token of the role operate that is not limited to jobs">
       <p><code className="block">l4 faults confirm {harmless(incident.id)} --cause '…' --fix '…' --dry-run</code></p>
       <p className="note">What you confirm is known in the next job.</p>
     </Section>;

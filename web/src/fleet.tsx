@@ -1,10 +1,11 @@
 // All jobs, the sick first: what an alert does not say is seen here at a glance.
-import { useEffect, useMemo, useRef } from "react";
+import { useCallback, useContext, useEffect, useMemo, useRef, useState } from "react";
+import { get } from "./api";
 import type { Incident, Job } from "./api_types";
 import { grouped, millis, sized, toneOf } from "./format";
-import { BEHIND_BATCHES } from "./lists";
 import { serverNow, setServerNow, useAsked } from "./live";
-import { Ago, Empty, Failure, NotYet, Sentence, Since, StateMark, Time, Wild } from "./parts";
+import { Ago, BEHIND_BATCHES, Empty, Failure, LimitContext, NotYet, Sentence, Since, StateMark, Time, Wild,
+  useRows } from "./parts";
 import { Pace, notePace } from "./pace";
 import { Had, SilentBadge } from "./quiet";
 import { setQuery, to } from "./route";
@@ -13,6 +14,7 @@ import { useSentences } from "./sentences";
 
 const JOBS_MS = 5_000;
 const REST_MS = 15_000;
+const INCIDENTS = 200; // of a page of the list
 
 type Kind = "sick" | "suspect" | "running" | "ended";
 const KINDS: { kind: Kind; word: string }[] = [
@@ -82,7 +84,7 @@ function Row(props: { job: Job; sentence: string | null }) {
   );
 }
 
-/** Agents and the aggregator itself, in one line each. */
+/** Agents and the aggregator itself, in one line each; not for a token that is limited to jobs. */
 function Health() {
   const status = useAsked("status", "status", REST_MS);
   const agents = useAsked("agents", "agents", REST_MS);
@@ -157,6 +159,7 @@ function headline(jobs: readonly Job[], counts: Record<Kind, number>): string {
 }
 
 export function Fleet(props: { route: Route }) {
+  const limit = useContext(LimitContext);
   const asked = useAsked("jobs", "jobs", JOBS_MS);
   const jobs = asked.data?.jobs;
   const sentences = useSentences(jobs);
@@ -164,22 +167,27 @@ export function Fleet(props: { route: Route }) {
     if (jobs) notePace(jobs, asked.at);
   }, [jobs, asked.at]);
   const sorted = useMemo(() => [...jobs ?? []].sort(bySickness), [jobs]);
-  if (!jobs) return <NotYet error={asked.error} what="the fleet" again={asked.again} />;
-  const counts: Record<Kind, number> = { sick: 0, suspect: 0, running: 0, ended: 0 };
-  for (const job of jobs) counts[kindOf(job)] += 1;
   const text = (props.route.query.get("q") ?? "").toLowerCase();
   const kind = props.route.query.get("state") ?? "";
   const shown = sorted.filter((job) => (kind === "" || kindOf(job) === kind) &&
     `${job.id} ${job.state} ${sentences.get(job.id) ?? ""}`.toLowerCase().includes(text));
+  const [rows, rest] = useRows(shown);
+  if (!jobs) return <NotYet error={asked.error} what="the fleet" again={asked.again} />;
+  const counts: Record<Kind, number> = { sick: 0, suspect: 0, running: 0, ended: 0 };
+  for (const job of jobs) counts[kindOf(job)] += 1;
   return (
     <main id="main" className="fleet">
       <div className="title">
         <h1>{headline(jobs, counts)}</h1>
-        <Health />
+        {limit === null && <Health />}
+        {limit && <p className="note">Your token shows only jobs called <Wild text={limit.join(", ")} />.</p>}
       </div>
       {jobs.length > 0 && <Filter route={props.route} counts={counts} all={jobs.length} />}
       {asked.error && <Failure error={asked.error} what="What is new" />}
-      {jobs.length === 0 && <Empty>
+      {jobs.length === 0 && limit && <Empty>
+        <p>None of the jobs that your token shows is watched. One appears here as soon as it writes its first log.</p>
+        <p className="note">Who runs L4 can make a token for other jobs.</p></Empty>}
+      {jobs.length === 0 && !limit && <Empty>
         <p>No agent has sent a line yet. A job appears here as soon as it writes its first log.</p>
         <p className="note">On the nodes, <code>l4-agent</code> must run and be connected; <code>l4 check</code> says
           what is missing.</p></Empty>}
@@ -187,19 +195,51 @@ export function Fleet(props: { route: Route }) {
         <p>No job matches. <button type="button" className="quiet" onClick={() => setQuery({ q: "", state: "" })}>
           Show all {jobs.length}</button></p></Empty>}
       <ul className="jobs">
-        {shown.map((job) => <Row key={job.id} job={job} sentence={sentences.get(job.id) ?? null} />)}
+        {rows.map((job) => <Row key={job.id} job={job} sentence={sentences.get(job.id) ?? null} />)}
       </ul>
+      {rest}
     </main>
   );
 }
 
+/** The open and the newest incidents, kept up to date, and the older ones that were asked for. */
+function useIncidents() {
+  const newest = useAsked("incidents", `incidents?count=${INCIDENTS}`, JOBS_MS);
+  const open = useAsked("incidents", "incidents?open=true&count=1000", JOBS_MS);
+  const held = useRef({ rows: new Map<string, Incident>(), next: null as string | null, of: newest.data });
+  const [, setRound] = useState(0);
+  const busy = useRef(false);
+  const { rows } = held.current;
+  if (newest.data && held.current.of !== newest.data) {
+    // Without a row in common there may be others between those that are held and these.
+    if (!newest.data.incidents.some((row) => rows.has(row.id))) {
+      rows.clear();
+      held.current.next = newest.data.next;
+    }
+    newest.data.incidents.forEach((row) => rows.set(row.id, row));
+    held.current.of = newest.data;
+  }
+  const { next } = held.current;
+  const more = useCallback(() => {
+    if (busy.current || next === null) return;
+    busy.current = true;
+    get("incidents", `incidents?count=${INCIDENTS}&after=${encodeURIComponent(next)}`).then((page) => {
+      page.incidents.forEach((row) => rows.set(row.id, row));
+      held.current.next = page.next;
+      setRound((one) => one + 1);
+    }, () => undefined).finally(() => { busy.current = false; });
+  }, [next, rows]);
+  const opened = new Map((open.data?.incidents ?? []).map((row) => [row.id, row]));
+  const others = [...rows.values()].filter((row) => !opened.has(row.id) && !(open.data && row.status === "open"));
+  others.sort((a, b) => (millis(b.opened) ?? 0) - (millis(a.opened) ?? 0));
+  return { asked: newest, rows: newest.data && [...opened.values(), ...others], more: next === null ? null : more };
+}
+
 export function Incidents() {
-  const asked = useAsked("incidents", "incidents", JOBS_MS);
-  const rows = asked.data?.incidents;
+  const { asked, rows, more } = useIncidents();
+  const [shown, rest] = useRows(rows ?? [], more);
   if (!rows) return <NotYet error={asked.error} what="the list of incidents" again={asked.again} />;
   const open = rows.filter((row) => row.status === "open").length;
-  const sorted = [...rows].sort((a: Incident, b: Incident) =>
-    Number(b.status === "open") - Number(a.status === "open"));
   return (
     <main id="main">
       <div className="title"><h1>{open === 0 ? "No incident is open" : `${open} ${open === 1 ? "incident is" : "incidents are"} open`}</h1></div>
@@ -207,7 +247,7 @@ export function Incidents() {
         incident, which opens seconds after the failure.</p></Empty>}
       {rows.length > 0 && <div className="scroll"><table>
         <thead><tr><th>State</th><th>Job</th><th>Opened</th><th>Resolved</th></tr></thead>
-        <tbody>{sorted.map((row) => (
+        <tbody>{shown.map((row) => (
           <tr key={row.id} className={row.status}>
             <td><StateMark state={row.state} /></td>
             <td className="name"><a href={to("incidents", row.id)}><Wild text={row.job} /></a>
@@ -218,6 +258,7 @@ export function Incidents() {
             <td data-label={row.status === "open" ? undefined : "resolved"}>{row.status === "open" ? <b>open</b> : <Time at={row.resolved} />}</td>
           </tr>))}</tbody>
       </table></div>}
+      {rest}
     </main>
   );
 }

@@ -1,18 +1,14 @@
 // Agents and known faults, each a list with a search.
-import { useState } from "react";
 import { idIn } from "./api";
 import type { Agent, Fault } from "./api_types";
 import { grouped, harmless, sized, span, spoken } from "./format";
 import { useAsked } from "./live";
-import { Ago, Empty, NotYet, Time, Wild } from "./parts";
+import { Ago, BEHIND_BATCHES, Empty, NotYet, Time, Wild, useRows } from "./parts";
 import { setQuery, to } from "./route";
 import type { Route } from "./route";
 
 const AGENTS_MS = 5_000;
 const FAULTS_MS = 60_000;
-const SHOWN_MAX = 300;
-/** Batches that an agent holds where it is called behind; one or two are on their way. */
-export const BEHIND_BATCHES = 5;
 
 export function Search(props: { route: Route; what: string }) {
   return <div className="filter" role="search"><input id="search" type="search" aria-label={`Filter ${props.what}`}
@@ -38,10 +34,11 @@ function clock(ms: number): string {
 export function Agents(props: { route: Route }) {
   const asked = useAsked("agents", "agents", AGENTS_MS);
   const rows = asked.data?.agents;
-  if (!rows) return <NotYet error={asked.error} what="the list of agents" again={asked.again} />;
   const text = (props.route.query.get("q") ?? "").toLowerCase();
-  const found = rows.filter((agent) => `${agent.agent} ${agent.address} ${troubleOf(agent).word}`.toLowerCase().includes(text))
+  const found = (rows ?? []).filter((agent) => `${agent.agent} ${agent.address} ${troubleOf(agent).word}`.toLowerCase().includes(text))
     .sort((a, b) => troubleOf(a).rank - troubleOf(b).rank);
+  const [shown, rest] = useRows(found);
+  if (!rows) return <NotYet error={asked.error} what="the list of agents" again={asked.again} />;
   const lost = rows.filter((agent) => agent.lost).length;
   return (
     <main id="main">
@@ -56,7 +53,7 @@ export function Agents(props: { route: Route }) {
       {rows.length > 0 && <div className="scroll"><table>
         <thead><tr><th>Agent</th><th>How it is</th><th>Heard</th><th className="right">Files</th><th className="right">Clock</th>
           <th>Version</th></tr></thead>
-        <tbody>{found.slice(0, SHOWN_MAX).map((agent) => {
+        <tbody>{shown.map((agent) => {
           const trouble = troubleOf(agent);
           return <tr key={agent.agent}><td><b><Wild text={agent.agent} /></b> <span className="note"><Wild text={agent.address} /></span>
             {(agent.hints ?? []).map((hint, i) => <div key={i} className="note"><Wild text={hint} /></div>)}</td>
@@ -65,8 +62,7 @@ export function Agents(props: { route: Route }) {
             <td className="right" data-label="clock">{agent.offset_ms === null ? "–" : clock(agent.offset_ms)}</td>
             <td className="note"><Wild text={agent.software} /></td></tr>;
         })}</tbody></table></div>}
-      {found.length > SHOWN_MAX && <p className="note">and {grouped(found.length - SHOWN_MAX)} more; the filter narrows the
-        list down</p>}
+      {rest}
       {rows.length > 0 && found.length === 0 && <Empty><p>No agent matches.</p></Empty>}
     </main>
   );
@@ -95,15 +91,14 @@ function FaultDetail(props: { id: string }) {
 
 export function Faults(props: { route: Route }) {
   const asked = useAsked("faults", "faults", FAULTS_MS);
-  const [all, setAll] = useState(false);
-  if (props.route.id) return <FaultDetail id={props.route.id} />;
   const rows = asked.data?.faults;
-  if (!rows) return <NotYet error={asked.error} what="the list of faults" again={asked.again} />;
   const text = (props.route.query.get("q") ?? "").toLowerCase();
-  const found = rows.filter((fault: Fault) =>
+  const found = (rows ?? []).filter((fault: Fault) =>
     `${fault.id} ${fault.title} ${fault.category} ${fault.subcategory} ${fault.family}`.toLowerCase().includes(text))
     .sort((a, b) => Number(b.confirmed !== null) - Number(a.confirmed !== null));
-  const shown = all ? found : found.slice(0, 60);
+  const [shown, rest] = useRows(found);
+  if (props.route.id) return <FaultDetail id={props.route.id} />;
+  if (!rows) return <NotYet error={asked.error} what="the list of faults" again={asked.again} />;
   return (
     <main id="main">
       <div className="title"><h1>{grouped(rows.length)} known faults</h1></div>
@@ -113,8 +108,7 @@ export function Faults(props: { route: Route }) {
           {fault.confirmed && <span className="note"> confirmed by {harmless(fault.confirmed.by)}</span>}</td>
           <td className="note">{fault.category} / {spoken(fault.subcategory)}</td>
           <td className="note">{spoken(fault.severity)}</td></tr>)}</tbody></table></div>
-      {found.length > shown.length && <button type="button" className="fold" onClick={() => setAll(true)}>▸ {
-        found.length - shown.length} more</button>}
+      {rest}
       {found.length === 0 && <Empty><p>No fault matches.</p></Empty>}
     </main>
   );

@@ -1,6 +1,6 @@
 // Data kept up to date: one stream of events that says what to ask for again, and polling beside it.
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
-import { ApiError, get, readStream } from "./api";
+import { ApiError, ROOT, get, hasOwnToken, readStream } from "./api";
 import type { StreamEvent } from "./api";
 import type { Answers } from "./api_types";
 import { handed } from "./handed";
@@ -43,16 +43,32 @@ export function serverNow(): number {
 
 export function setServerNow(ms: number): void {
   offset = ms - Date.now();
+  second = ms;
+}
+
+let second = Date.now(); // by the aggregator's clock
+const ticking = new Set<() => void>();
+let ticker = 0;
+
+/** One clock for all: a list may have a thousand ages. */
+function onTick(call: () => void): () => void {
+  if (ticking.size === 0) {
+    second = serverNow();
+    ticker = window.setInterval(() => {
+      second = serverNow();
+      ticking.forEach((one) => one());
+    }, 1_000);
+  }
+  ticking.add(call);
+  return () => {
+    ticking.delete(call);
+    if (ticking.size === 0) window.clearInterval(ticker);
+  };
 }
 
 /** Re-renders each second, for ages. */
 export function useNow(): number {
-  const [now, setNow] = useState(serverNow());
-  useEffect(() => {
-    const timer = window.setInterval(() => setNow(serverNow()), 1_000);
-    return () => window.clearInterval(timer);
-  }, []);
-  return now;
+  return useSyncExternalStore(onTick, () => second);
 }
 
 function jobOf(event: StreamEvent): string {
@@ -76,35 +92,111 @@ function announce(jobs: string[]): void {
   }, ANNOUNCE_MS);
 }
 
-/** The stream of this tab; it is closed while nobody can see the tab. */
+/** What tabs tell each other: how the stream is, and which jobs have changed. */
+type Told = { kind: "state"; state: LinkState; id: string; jobs: string[] }
+  | { kind: "hello" } // a tab that has just begun to listen
+  | { kind: "again" }; // somebody has signed in
+
+const NAME = `l4.stream ${ROOT.pathname}`;
+const GONE_MS = SILENT_MS + 10_000; // the tab that reads has told nothing: another one takes its place
+
+/** One stream for all tabs of a browser, which allows six connections to a host. The tab that holds the lock reads it and tells
+    the others. While nobody can see a tab it neither reads nor waits for the lock. A browser without locks or channels, and a
+    tab with a token of its own, have a stream for each tab. */
 class Stream {
   private stopper: AbortController | null = null;
   private lastId = "";
   private tries = 0;
   private timer = 0;
   private watchdog = 0;
+  private channel: BroadcastChannel | null = null;
+  private waiting: AbortController | null = null; // for the lock
+  private release: (() => void) | null = null; // this tab holds it
+  private absence = 0;
 
   start(): void {
     document.addEventListener("visibilitychange", () => this.look());
-    window.addEventListener("online", () => { this.tries = 0; this.open(); });
+    window.addEventListener("online", () => { this.tries = 0; if (this.stopper) this.open(); });
+    if ("locks" in navigator && "BroadcastChannel" in window) {
+      this.channel = new BroadcastChannel(NAME);
+      this.channel.onmessage = (message) => this.told(message.data as Told);
+    }
     this.look();
   }
 
   /** Also where a token has come meanwhile. */
   again(): void {
     this.tries = 0;
-    this.open();
+    this.look();
+    if (this.channel && !this.release) this.tell({ kind: "again" });
   }
 
   private look(): void {
-    if (document.hidden) {
-      this.close();
-      change({ link: "asleep" });
-    } else {
-      this.tries = 0;
+    this.leave();
+    if (document.hidden) return this.change({ link: "asleep" });
+    this.tries = 0;
+    if (this.channel && !hasOwnToken()) this.join(false);
+    else this.open();
+    announce(["*"]);
+  }
+
+  /** Waits until this tab reads for all, or takes that from one that has fallen silent. */
+  private join(steal: boolean): void {
+    this.waiting?.abort();
+    const waiting = new AbortController();
+    this.waiting = waiting;
+    const held = () => waiting.signal.aborted ? undefined : new Promise<void>((release) => {
+      window.clearTimeout(this.absence);
+      this.release = release;
       this.open();
-      announce(["*"]);
+    });
+    navigator.locks.request(NAME, steal ? { steal } : { signal: waiting.signal }, held).catch(() => {
+      if (waiting === this.waiting) this.look(); // another tab took it
+    });
+    this.listen();
+    this.tell({ kind: "hello" });
+  }
+
+  /** Somebody else should read; without a word from it for long this tab does. */
+  private listen(): void {
+    window.clearTimeout(this.absence);
+    this.absence = window.setTimeout(() => this.join(true), GONE_MS);
+  }
+
+  private leave(): void {
+    this.close();
+    window.clearTimeout(this.absence);
+    this.waiting?.abort();
+    this.waiting = null;
+    this.release?.();
+    this.release = null;
+  }
+
+  private told(message: Told): void {
+    if (message.kind === "state") {
+      if (!this.waiting || this.release) return;
+      this.listen();
+      if (message.id) this.lastId = message.id;
+      change(message.state);
+      announce(message.jobs);
+    } else if (this.release && message.kind === "again") {
+      this.open();
+    } else if (this.release) {
+      this.tellState([]);
     }
+  }
+
+  private tell(message: Told): void {
+    this.channel?.postMessage(message);
+  }
+
+  private tellState(jobs: string[]): void {
+    if (this.release) this.tell({ kind: "state", state, id: this.lastId, jobs });
+  }
+
+  private change(next: Partial<LinkState>): void {
+    change(next);
+    this.tellState([]);
   }
 
   private close(): void {
@@ -121,14 +213,16 @@ class Stream {
     this.watchdog = window.setTimeout(() => stopper.abort(), SILENT_MS);
     change({ link: "live", heard: Date.now(), why: "" });
     for (const event of events) if (event.id) this.lastId = event.id;
-    announce(events.map((event) => event.event === "lost" ? "*" : jobOf(event)));
+    const jobs = events.map((event) => event.event === "lost" ? "*" : jobOf(event));
+    announce(jobs);
+    this.tellState(jobs);
   }
 
   private open(): void {
     this.close();
     const stopper = new AbortController();
     this.stopper = stopper;
-    if (state.link !== "broken") change({ link: "connecting" });
+    if (state.link !== "broken") this.change({ link: "connecting" });
     readStream(this.lastId, stopper.signal, (events) => this.heard(events, stopper))
       .then(() => this.ended(stopper, null), (error) => this.ended(stopper, error));
   }
@@ -137,8 +231,8 @@ class Stream {
     if (stopper !== this.stopper) return;
     const full = error instanceof ApiError && error.status === 503;
     const refused = error instanceof ApiError && error.status === 401;
-    if (refused) return change({ link: "broken", why: "a token is needed" });
-    change(full
+    if (refused) return this.change({ link: "broken", why: "a token is needed" });
+    this.change(full
       ? { link: "polling", why: "all streams of the aggregator are taken; lists are asked again" }
       : { link: "broken", why: "the aggregator does not answer" });
     const wait = full ? STREAM_AGAIN_MS : AGAIN_MS[Math.min(this.tries, AGAIN_MS.length - 1)]!;
@@ -148,6 +242,21 @@ class Stream {
 }
 
 export const stream = new Stream();
+
+/** The answer with the rows of all pages: a page of a long list ends beyond 16 MiB. */
+async function getWhole<Key extends keyof Answers>(key: Key, path: string, signal: AbortSignal): Promise<Answers[Key]> {
+  const whole = await get(key, path, signal);
+  if (path.includes("count=")) return whole;
+  const lists = whole as unknown as Record<string, unknown>;
+  const rows = Object.values(lists).find((one) => Array.isArray(one)) as unknown[] | undefined;
+  for (let next = lists["next"]; rows && typeof next === "string";) {
+    const more = await get(key, `${path}${path.includes("?") ? "&" : "?"}after=${encodeURIComponent(next)}`, signal) as
+      unknown as Record<string, unknown>;
+    rows.push(...Object.values(more).find((one) => Array.isArray(one)) as unknown[]);
+    next = more["next"];
+  }
+  return whole;
+}
 
 export interface Asked<T> {
   data: T | null;
@@ -173,7 +282,7 @@ export function useAsked<Key extends keyof Answers>(
     const later = () => { if (!handed) timer = window.setTimeout(fetchNow, waits.current); };
     const fetchNow = () => {
       if (document.hidden && !handed) return later();
-      get(key, path, stopper.signal).then((data) => {
+      getWhole(key, path, stopper.signal).then((data) => {
         setHeld({ path, data, error: null, at: Date.now() });
         later();
       }, (error: unknown) => {

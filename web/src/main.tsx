@@ -6,11 +6,9 @@ import { ReportFile } from "./file";
 import { handed } from "./handed";
 import { Incident } from "./incident";
 import { Job } from "./job";
-import { Alerts } from "./alerts";
-import { Agents, Faults } from "./lists";
+import { Later } from "./later";
 import { stream } from "./live";
 import { Empty } from "./parts";
-import { Pool } from "./pool";
 import { followLinks, to, useRoute } from "./route";
 import { FileShell, Shell } from "./shell";
 
@@ -26,10 +24,10 @@ function View() {
     case "fleet": return <Fleet route={route} />;
     case "jobs": return <Job key={route.id} route={route} />;
     case "incidents": return route.id ? <Incident key={route.id} route={route} /> : <Incidents />;
-    case "agents": return <Agents route={route} />;
-    case "faults": return <Faults key={route.id} route={route} />;
-    case "pool": return <Pool route={route} />;
-    case "alerts": return <Alerts route={route} />;
+    case "agents": return <Later what="the list of agents" of={({ Agents }) => <Agents route={route} />} />;
+    case "faults": return <Later what="the list of faults" of={({ Faults }) => <Faults key={route.id} route={route} />} />;
+    case "pool": return <Later what="the pool" of={({ Pool }) => <Pool route={route} />} />;
+    case "alerts": return <Later what="the list of sinks" of={({ Alerts }) => <Alerts route={route} />} />;
     default: return <main id="main"><Empty><p>There is nothing at this address. <a href={to("fleet")}>To the fleet</a></p></Empty></main>;
   }
 }

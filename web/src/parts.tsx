@@ -1,14 +1,26 @@
 // Small parts that all views share: states, times, boxes for what is empty or failed.
-import { createContext, useContext, useState } from "react";
+import { createContext, useContext, useEffect, useRef, useState } from "react";
 import type { ReactNode } from "react";
 import type { ApiError } from "./api";
-import { age, harmless, millis, signOf, spoken, timeText, toneOf, wholeTime } from "./format";
+import { age, grouped, harmless, millis, signOf, spoken, timeText, toneOf, wholeTime } from "./format";
 import type { Zone } from "./format";
 import { serverNow, useNow } from "./live";
 
 export const ZoneContext = createContext<Zone>("utc");
 /** What who looks may do; `read` until it is known. */
 export const RoleContext = createContext<"read" | "operate">("read");
+
+/** Patterns of the jobs that the token of who looks is limited to; null: all jobs; undefined: not known yet. */
+export const LimitContext = createContext<readonly string[] | null | undefined>(undefined);
+
+/** Whether who looks may change what is of the whole site. */
+export function useOperatesSite(): boolean {
+  const role = useContext(RoleContext);
+  return useContext(LimitContext) === null && role === "operate";
+}
+
+/** Batches that an agent holds where it is called behind; one or two are on their way. */
+export const BEHIND_BATCHES = 5;
 
 /** The state in a word, with its shape and colour. */
 export function StateMark(props: { state: string; suspect?: boolean; large?: boolean }) {
@@ -81,6 +93,7 @@ export function Failure(props: { error: ApiError; what: string; again?: () => vo
   const advice = status === 0
     ? "Is l4-aggregator running? This page asks again by itself."
     : status === 401 ? "Sign in with a token."
+    : status === 403 ? "Who runs L4 can make a token that may do this."
     : status === 404 ? "It may have been let go since; the fleet shows what is watched now."
     : status === 503 || status === 504 ? "The aggregator is busy; this page asks again by itself."
     : "The log of l4-aggregator says more.";
@@ -106,6 +119,30 @@ export function NotYet(props: { error: ApiError | null; what: string; again: () 
 
 export function Empty(props: { children: ReactNode }) {
   return <div className="box empty">{props.children}</div>;
+}
+
+const ROWS = 100; // that a list shows at first, and shows more each time
+
+/** The first rows of a long list, and what shows more of them: by itself where one scrolls to it, or as a button. `more` is
+    asked for those that are not here yet. */
+export function useRows<T>(rows: readonly T[], more?: (() => void) | null): [readonly T[], ReactNode] {
+  const [count, setCount] = useState(ROWS);
+  const end = useRef<HTMLButtonElement>(null);
+  const left = rows.length - count;
+  const show = () => {
+    setCount(count + ROWS);
+    if (left <= ROWS) more?.();
+  };
+  useEffect(() => {
+    if (!end.current) return undefined;
+    const watcher = new IntersectionObserver((seen) => { if (seen.some((one) => one.isIntersecting)) show(); },
+      { rootMargin: "600px" });
+    watcher.observe(end.current);
+    return () => watcher.disconnect();
+  }, [count, rows.length, more]);
+  return [rows.slice(0, count), left > 0 || more
+    ? <button type="button" className="fold" ref={end} onClick={show}>▸ {left > 0 ? `${grouped(left)} more` : "older ones"}</button>
+    : null];
 }
 
 export function Copy(props: { text: string; what: string }) {

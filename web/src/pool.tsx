@@ -1,14 +1,12 @@
 // Healthy runs that jobs are compared with: a list with a search.
-import { useState } from "react";
 import type { PoolRun } from "./api_types";
 import { counted, grouped, harmless } from "./format";
 import { Search } from "./lists";
 import { useAsked } from "./live";
-import { Empty, NotYet, Time, Wild } from "./parts";
+import { Empty, NotYet, Time, Wild, useRows } from "./parts";
 import type { Route } from "./route";
 
 const POOL_MS = 30_000;
-const SHOWN_MAX = 60;
 /** Who said that a run ended well. */
 const ORIGINS: Record<PoolRun["origin"], string> = {
   logs: "its own last lines", outcome: "a reported outcome", folder: "a folder of runs",
@@ -16,12 +14,11 @@ const ORIGINS: Record<PoolRun["origin"], string> = {
 
 export function Pool(props: { route: Route }) {
   const asked = useAsked("pool", "pool", POOL_MS);
-  const [all, setAll] = useState(false);
   const rows = asked.data?.runs;
-  if (!rows) return <NotYet error={asked.error} what="the pool" again={asked.again} />;
   const text = (props.route.query.get("q") ?? "").toLowerCase();
-  const found = rows.filter((run) => `${run.run} ${run.kind ?? ""} ${ORIGINS[run.origin]}`.toLowerCase().includes(text));
-  const shown = all ? found : found.slice(0, SHOWN_MAX);
+  const found = (rows ?? []).filter((run) => `${run.run} ${run.kind ?? ""} ${ORIGINS[run.origin]}`.toLowerCase().includes(text));
+  const [shown, rest] = useRows(found);
+  if (!rows) return <NotYet error={asked.error} what="the pool" again={asked.again} />;
   return (
     <main id="main">
       <div className="title"><h1>{rows.length === 0 ? "No healthy run is kept" : counted(rows.length, "healthy run")}</h1></div>
@@ -40,8 +37,7 @@ export function Pool(props: { route: Route }) {
               <td className="right" data-label="ranks">{grouped(run.ranks)}</td><td className="right" data-label="lines">{grouped(run.lines)}</td>
               <td className="right" data-label="known events">{run.events_known === undefined ? "–" : grouped(run.events_known)}</td>
               <td className="note" data-label="well, says">{ORIGINS[run.origin]}</td></tr>)}</tbody></table></div>}
-        {found.length > shown.length && <button type="button" className="fold" onClick={() => setAll(true)}>▸ {
-          grouped(found.length - shown.length)} more</button>}
+        {rest}
       </>}
     </main>
   );

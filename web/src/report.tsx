@@ -1,11 +1,11 @@
 // A report, in the order of the text report: verdict, suspects, events, fault, course, what was read.
-import { useContext, useState } from "react";
+import { useState } from "react";
 import type { ReactNode } from "react";
 import type { Node, Report, ReportEvent, ReportNode } from "./api_types";
 import { certainty, counted, grouped, harmless, millis, percent, ranksText, scopeText, sized, some, span,
   spoken, toneOf } from "./format";
 import { RawLines } from "./lines";
-import { Ago, RoleContext, Section, Sentence, StateMark, Time, Wild } from "./parts";
+import { Ago, Section, Sentence, StateMark, Time, Wild, useOperatesSite } from "./parts";
 import { SilentBadge } from "./quiet";
 import { to } from "./route";
 import type { LinesQuery } from "./handed";
@@ -64,7 +64,7 @@ interface SuspectsProps {
 function Suspect(props: SuspectsProps & { node: ReportNode; first: boolean }) {
   const { node } = props;
   const own = props.report.ranks.filter((rank) => rank.node === node.node && rank.rank !== null);
-  const may = useContext(RoleContext) === "operate";
+  const may = useOperatesSite();
   const stopped = own.filter((rank) => rank.process === "gone" || rank.process === "stopped");
   const facts = [ranksText(node.ranks), stopped.length > 0
     ? `${stopped.length === own.length ? "all" : ranksText(stopped.map((rank) => rank.rank!))} ${stopped[0]!.process}` : ""]

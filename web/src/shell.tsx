@@ -7,15 +7,15 @@ import { age } from "./format";
 import { handed } from "./handed";
 import type { Zone } from "./format";
 import { stream, useLink, useNow } from "./live";
-import { RoleContext, Wild, ZoneContext } from "./parts";
+import { LimitContext, RoleContext, Wild, ZoneContext } from "./parts";
 import { go, to, useRoute } from "./route";
 
 const ZONE_KEY = "l4.zone";
 const OLD_MS = 20_000; // silence from which on the age of the view is said
 
 const VIEWS = [
-  { view: "fleet", word: "Fleet" }, { view: "incidents", word: "Incidents" }, { view: "agents", word: "Agents" },
-  { view: "alerts", word: "Alerts" }, { view: "faults", word: "Faults" }, { view: "pool", word: "Pool" },
+  { view: "fleet", word: "Fleet" }, { view: "incidents", word: "Incidents" }, { view: "agents", word: "Agents", site: true },
+  { view: "alerts", word: "Alerts", site: true }, { view: "faults", word: "Faults" }, { view: "pool", word: "Pool" },
 ];
 
 function Freshness() {
@@ -210,11 +210,11 @@ export function Shell(props: { children: ReactNode }) {
   };
   const current = route.view === "jobs" ? "fleet" : route.view;
   return (
-    <RoleContext.Provider value={session?.role ?? "read"}><ZoneContext.Provider value={zone}>
+    <RoleContext.Provider value={session?.role ?? "read"}><LimitContext.Provider value={session?.jobs}><ZoneContext.Provider value={zone}>
       <a className="skip" href="#main">To the content</a>
       <header className="top">
         <a className="brand" href={to("fleet")} aria-label="L4, the fleet"><i aria-hidden="true" />L4</a>
-        <nav aria-label="Views">{!asks && VIEWS.map(({ view, word }) => <a key={view} href={to(view)}
+        <nav aria-label="Views">{!asks && VIEWS.filter((one) => !one.site || !session?.jobs).map(({ view, word }) => <a key={view} href={to(view)}
           aria-current={current === view ? "page" : undefined}>{word}</a>)}</nav>
         <span className="tools">
           {!asks && <Freshness />}
@@ -226,6 +226,6 @@ export function Shell(props: { children: ReactNode }) {
       {!asks && <Broken />}
       {asks ? <SignIn done={come} /> : props.children}
       {help && <Help close={() => setHelp(false)} />}
-    </ZoneContext.Provider></RoleContext.Provider>
+    </ZoneContext.Provider></LimitContext.Provider></RoleContext.Provider>
   );
 }

@@ -139,6 +139,17 @@ TEST_CASE("metrics: a job that runs has series of its own, one that is over has 
   CHECK(text.find("\"over\"") == std::string::npos);
 }
 
+TEST_CASE("metrics: who may see some jobs gets their series and nothing else") {
+  Counts counts;
+  counts.jobs = {running("team-a-1", TimeMs{Millis{1'000}}),
+                 running("team-b-1", TimeMs{Millis{2'000}})};
+  const std::string text = render_job_metrics(counts, http::JobLimit::parse("team-a-*").value());
+  CHECK(has_line(text, "l4_aggregator_job_lines_total{job_id=\"team-a-1\"} 7"));
+  CHECK(has_line(text, "l4_aggregator_jobs_without_series 0"));
+  CHECK_FALSE(text.contains("team-b"));
+  CHECK_FALSE(text.contains("l4_aggregator_agents"));
+}
+
 TEST_CASE("metrics: series of jobs are bounded: the newest have them, the others are counted") {
   Counts counts;
   for (int i = 0; i < 203; ++i)

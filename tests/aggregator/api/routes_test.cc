@@ -81,16 +81,28 @@ TEST_CASE("routes: 404 and 405 say what is wrong") {
 }
 
 TEST_CASE("routes: the access that a request needs, and whose answers are shared") {
-  CHECK(access_of(ask("GET", "/healthz")) == Access::open);
-  CHECK(access_of(ask("POST", "/readyz")) == Access::open);
-  CHECK(access_of(ask("GET", "/metrics")) == Access::read);
-  CHECK(access_of(ask("GET", "/api/v1/faults")) == Access::read);
-  CHECK(access_of(ask("POST", "/api/v1/faults")) == Access::change);
-  CHECK(access_of(ask("DELETE", "/api/v1/jobs")) == Access::change);
-  CHECK(access_of(ask("GET", "/healthz/x")) == Access::read);
+  CHECK(need_of(ask("GET", "/healthz")).access == Access::open);
+  CHECK(need_of(ask("POST", "/readyz")).access == Access::open);
+  CHECK(need_of(ask("GET", "/metrics")).access == Access::read);
+  CHECK(need_of(ask("GET", "/api/v1/faults")).access == Access::read);
+  CHECK(need_of(ask("POST", "/api/v1/faults")).access == Access::change);
+  CHECK(need_of(ask("DELETE", "/api/v1/jobs")).access == Access::change);
+  CHECK(need_of(ask("GET", "/healthz/x")).access == Access::read);
   CHECK(is_shared(ask("GET", "/api/v1/jobs/j-1/nodes")));
   CHECK_FALSE(is_shared(ask("GET", "/api/v1/jobs/j-1/lines")));
   CHECK_FALSE(is_shared(ask("GET", "/nothing")));
+}
+
+TEST_CASE("routes: what a token that is limited to jobs reaches") {
+  CHECK(need_of(ask("GET", "/api/v1/agents")).whole_site);
+  CHECK(need_of(ask("GET", "/api/v1/status")).whole_site);
+  CHECK_FALSE(need_of(ask("GET", "/api/v1/jobs")).whole_site);
+  CHECK_FALSE(need_of(ask("GET", "/nothing")).whole_site);  // 404
+  for (const RouteRow& row : routes()) {
+    CAPTURE(row.name);
+    // What has a job in its path keeps to it before the handler is called.
+    CHECK((row.reach == Reach::job) == row.pattern.starts_with("/api/v1/jobs/{id}"));
+  }
 }
 
 TEST_CASE("error response: anybody's text stays one JSON string") {

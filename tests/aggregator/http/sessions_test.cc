@@ -79,14 +79,15 @@ class Site {
   Site() {
     std::ofstream(file_) << "operate ops " + sha256_of("secret") + "\nread ro " +
                                 sha256_of("other") + "\n";
-    const auto access_of = [](const Request& request) {
-      return request.method == "GET" || request.path == kSessionPath ? Access::read
-                                                                     : Access::change;
+    const auto need_of = [](const Request& request) {
+      return Need{
+          request.method == "GET" || request.path == kSessionPath ? Access::read : Access::change,
+          false};
     };
     const Handler name_who = [](const Request& request, const Reply& reply) {
       reply({200, "text/plain", request.who + (request.may_change ? " may" : " may not")});
     };
-    auto made = guarded(file_, name_who, access_of, {}, std::make_shared<Counters>());
+    auto made = guarded(file_, name_who, need_of, {}, std::make_shared<Counters>());
     REQUIRE(made);
     handler_ = std::move(*made);
   }

@@ -54,6 +54,21 @@ TEST_CASE("shared answers: who asks what is being answered waits for it, and it 
   CHECK(world.got.back().body == "one");
 }
 
+TEST_CASE("shared answers: who may see other jobs gets another answer") {
+  World world(Millis{60'000});
+  Request request;
+  request.method = "GET";
+  request.path = "/api/v1/jobs";
+  std::vector<std::string> got;
+  for (const char* jobs : {"", "a-*", "b-*", "a-*"}) {
+    request.jobs = *jobs == '\0' ? JobLimit() : JobLimit::parse(jobs).value();
+    world.handler(request, [&](const Response& response) { got.push_back(response.body); });
+  }
+  REQUIRE(world.made.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) world.made[i]({200, "text/plain", std::to_string(i)});
+  CHECK(got == std::vector<std::string>{"0", "1", "1", "2"});
+}
+
 TEST_CASE(
     "shared answers: what is old is asked anew, an error is not kept, a change goes through") {
   World world(Millis{1});

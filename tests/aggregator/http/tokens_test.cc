@@ -47,9 +47,10 @@ TEST_CASE("tokens: a row that is none is named by file and line") {
   CHECK((*rows)[0].role == Role::read);
   CHECK((*rows)[1].role == Role::operate);
   CHECK((*rows)[1].name == "b");
-  for (const std::string& bad :
-       std::vector<std::string>{"read", "read a", "write a " + hash, "read a " + hash + " more",
-                                "read a " + hash.substr(1), "read a " + std::string(64, 'F')}) {
+  for (const std::string& bad : std::vector<std::string>{
+           "read", "read a", "write a " + hash, "read a " + hash + " jobs more",
+           "read a " + hash + " a,,b", "read a " + hash + " team-[ab", "read a " + hash.substr(1),
+           "read a " + std::string(64, 'F')}) {
     CAPTURE(bad);
     write(file, "# who\n" + bad + "\n");
     const auto refused = read_tokens(file);
@@ -59,9 +60,9 @@ TEST_CASE("tokens: a row that is none is named by file and line") {
   CHECK_FALSE(read_tokens(folder.path() / "none"));
 }
 
-Access access_of(const Request& request) {
-  if (request.path == "/healthz" || request.path == "/readyz") return Access::open;
-  return request.method == "GET" ? Access::read : Access::change;
+Need need_of(const Request& request) {
+  if (request.path == "/healthz" || request.path == "/readyz") return {Access::open, false};
+  return {request.method == "GET" ? Access::read : Access::change, request.path == "/site"};
 }
 
 TEST_CASE("tokens: the greater role of two rows with one token counts") {
@@ -71,7 +72,7 @@ TEST_CASE("tokens: the greater role of two rows with one token counts") {
   write(file, "operate a " + hash + "\nread b " + hash + "\nread c " + sha256_of("other") + "\n");
   const Handler all = [](const Request&, const Reply& reply) { reply({200, "text/plain", "x"}); };
   const auto counters = std::make_shared<Counters>();
-  const auto handler = guarded(file, all, access_of, {}, counters);
+  const auto handler = guarded(file, all, need_of, {}, counters);
   REQUIRE(handler);
   CHECK(ask(*handler, asks("POST", "/x", "Bearer secret")).status == 200);
   CHECK(ask(*handler, asks("POST", "/x", "bEARER   other")).status == 403);
@@ -87,6 +88,38 @@ TEST_CASE("tokens: the greater role of two rows with one token counts") {
   CHECK(refused.at(static_cast<std::size_t>(Refusal::not_allowed)) == 1);
   CHECK(refused.at(static_cast<std::size_t>(Refusal::no_token)) == 6);
   CHECK(refused.at(static_cast<std::size_t>(Refusal::unknown_token)) == 3);
+}
+
+TEST_CASE("tokens: one that is limited to jobs says so, and does not reach the whole site") {
+  const test::TempFolder folder;
+  const auto file = folder.path() / "tokens";
+  write(file, "operate a " + sha256_of("some") + " team-a-*,x\nread b " + sha256_of("all") + "\n");
+  const Handler jobs = [](const Request& request, const Reply& reply) {
+    reply({200, "text/plain", request.jobs.text()});
+  };
+  const auto counters = std::make_shared<Counters>();
+  const auto handler = guarded(file, jobs, need_of, {}, counters);
+  REQUIRE(handler);
+  CHECK(ask(*handler, asks("GET", "/x", "Bearer some")).body == "team-a-*,x");
+  CHECK(ask(*handler, asks("POST", "/x", "Bearer some")).status == 200);
+  CHECK(ask(*handler, asks("GET", "/x", "Bearer all")).body.empty());
+  CHECK(ask(*handler, asks("GET", "/site", "Bearer all")).status == 200);
+  const Response refused = ask(*handler, asks("GET", "/site", "Bearer some"));
+  CHECK(refused.status == 403);
+  CHECK(refused.body.contains("limited to the jobs team-a-*,x"));
+  CHECK(counters->now().refused_for.at(static_cast<std::size_t>(Refusal::not_allowed)) == 1);
+}
+
+TEST_CASE("tokens: the rows of one token have the same jobs") {
+  const test::TempFolder folder;
+  const auto file = folder.path() / "tokens";
+  const std::string hash = kEmptyHash;
+  write(file, "read a " + hash + " x\noperate b " + hash + " x\n");
+  CHECK(read_tokens(file));
+  write(file, "read a " + hash + " x\noperate b " + hash + "\n");
+  const auto refused = read_tokens(file);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().where == file.string() + ":2");
 }
 
 TEST_CASE("ETag: 304 to who has it, for answers of 200 to GET alone") {
@@ -129,7 +162,7 @@ TEST_CASE("tokens: the handler gets the name of the token, and not what a client
   const test::TempFolder folder;
   const auto file = folder.path() / "tokens";
   write(file, "operate ops " + sha256_of("secret") + "\nread ro " + sha256_of("other") + "\n");
-  const auto handler = guarded(file, name_who, access_of, {}, std::make_shared<Counters>());
+  const auto handler = guarded(file, name_who, need_of, {}, std::make_shared<Counters>());
   REQUIRE(handler);
   Request request = asks("DELETE", "/x", "Bearer secret");
   request.who = "somebody";
@@ -140,7 +173,7 @@ TEST_CASE("tokens: the handler gets the name of the token, and not what a client
 }
 
 TEST_CASE("tokens: without any, who is on this machine may change things") {
-  const Handler handler = unguarded(name_who, access_of, {}, std::make_shared<Counters>());
+  const Handler handler = unguarded(name_who, need_of, {}, std::make_shared<Counters>());
   struct Row {
     const char *method, *peer;
     unsigned status;
@@ -164,7 +197,7 @@ TEST_CASE("tokens: without any, who is on this machine may change things") {
 
 TEST_CASE("tokens: without any, pages of other sites change nothing, and names lead nowhere") {
   const auto counters = std::make_shared<Counters>();
-  const Handler handler = unguarded(name_who, access_of, {"head-node"}, counters);
+  const Handler handler = unguarded(name_who, need_of, {"head-node"}, counters);
   struct Row {
     const char *method, *host, *origin;
     unsigned status;

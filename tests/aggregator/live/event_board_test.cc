@@ -16,7 +16,7 @@ std::string id(std::uint64_t number) {
 }
 
 std::string taken(EventBoard& board, const std::string& job, const std::string& since) {
-  const auto stream = board.open(job, since);
+  const auto stream = board.open({.job = job}, since);
   return stream ? stream->take().text : "none";
 }
 
@@ -27,7 +27,7 @@ bool has(const std::string& text, std::string_view part) {
 TEST_CASE("event board: who follows gets what is published from then on, of its job") {
   EventBoard board(kIncarnation, {});
   board.publish("x", "a", "1");
-  const auto all = board.open("", ""), one = board.open("a", "");
+  const auto all = board.open({}, ""), one = board.open({.job = "a"}, "");
   CHECK(has(all->take().text, "id: " + id(1) + "\nevent: following"));
   static_cast<void>(one->take());
   board.publish("x", "b", "2");
@@ -37,6 +37,23 @@ TEST_CASE("event board: who follows gets what is published from then on, of its 
   CHECK(one->take().text.empty());
   CHECK(board.counts().published == 3);
   CHECK(board.counts().streams == 2);
+}
+
+TEST_CASE("event board: who may see some jobs gets events of these alone, also earlier ones") {
+  EventBoard board(kIncarnation, {});
+  const http::JobLimit jobs = http::JobLimit::parse("team-a-*").value();
+  const auto stream = board.open({.jobs = jobs}, "");
+  static_cast<void>(stream->take());
+  for (const char* job : {"team-a-1", "team-b-1", ""})
+    board.publish("x", job, "of " + std::string(job));
+  const std::string came = stream->take().text;
+  CHECK(has(came, "of team-a-1"));
+  CHECK_FALSE(has(came, "id: " + id(2)));
+  CHECK_FALSE(has(came, "id: " + id(3)));
+  const std::string missed = board.open({.jobs = jobs}, std::string(kOwn) + "0")->take().text;
+  CHECK(has(missed, "of team-a-1"));
+  CHECK_FALSE(has(missed, "team-b-1"));
+  CHECK_FALSE(has(missed, "event: lost"));
 }
 
 TEST_CASE("event board: who comes back is told what came since, and what is lost") {
@@ -64,9 +81,9 @@ TEST_CASE("event board: the ring is bounded by bytes, streams by their number an
                    {.ring_bytes_max = 1'000, .waiting_bytes_max = 500, .streams_max = 2});
   for (int i = 0; i < 100; ++i) board.publish("x", "", std::string(100, 'a'));
   CHECK(taken(board, "", id(100 - 20)).size() < 1'500);
-  auto slow = board.open("", ""), quick = board.open("", "");
+  auto slow = board.open({}, ""), quick = board.open({}, "");
   REQUIRE(quick);
-  CHECK(board.open("", "") == nullptr);
+  CHECK(board.open({}, "") == nullptr);
   for (int i = 0; i < 20; ++i) {
     board.publish("x", "", std::string(100, 'b'));
     CHECK(has(quick->take().text, "bbb"));
@@ -75,21 +92,21 @@ TEST_CASE("event board: the ring is bounded by bytes, streams by their number an
   CHECK_FALSE(quick->is_over());
   CHECK(board.counts().dropped == 1);
   CHECK(board.counts().streams == 1);
-  CHECK(board.open("", "") != nullptr);
+  CHECK(board.open({}, "") != nullptr);
   quick.reset();
   CHECK(board.counts().streams == 0);
 }
 
 TEST_CASE("event board: an end ends all, and nothing more is opened") {
   EventBoard board(kIncarnation, {});
-  const auto stream = board.open("", "");
+  const auto stream = board.open({}, "");
   board.publish("x", "", "1");
   board.end();
   const auto left = stream->take();
   CHECK(has(left.text, "data: 1"));
   CHECK(left.over);
   CHECK_FALSE(left.cut);
-  CHECK(board.open("", "") == nullptr);
+  CHECK(board.open({}, "") == nullptr);
   board.publish("x", "", "2");
   CHECK(board.counts().published == 1);
 }

@@ -33,8 +33,8 @@ constexpr auto kListHead =
     "# Who may connect to the aggregator: a name and its public key. Written by 'l4 keys'.\n";
 
 constexpr auto kTokensHead =
-    "# Who may ask over HTTP: role (read or operate), name, SHA-256 of the token. Written by 'l4 "
-    "keys token'.\n";
+    "# Who may ask over HTTP: role (read or operate), name, SHA-256 of the token, and patterns of "
+    "jobs where it is limited to these. Written by 'l4 keys token'.\n";
 
 Error failed_call(const fs::path& file, int reason) {
   return {file.string(), std::generic_category().message(reason)};
@@ -237,7 +237,8 @@ Result<void> Keyring::revoke(const std::vector<std::string>& names) const {
   return {};
 }
 
-Result<std::string> Keyring::add_token(const std::string& name, const std::string& role) const {
+Result<std::string> Keyring::add_token(const std::string& name, const std::string& role,
+                                       const http::JobLimit& jobs) const {
   if (auto checked = check_names({name}); !checked) return std::unexpected(checked.error());
   const Lock lock(folder_);
   if (!lock)
@@ -259,7 +260,8 @@ Result<std::string> Keyring::add_token(const std::string& name, const std::strin
   if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
     return std::unexpected(failed_call("getrandom", errno));
   std::string token = "l4_" + hex_of(secret);
-  text += fmt::format("{} {} {}\n", role, name, http::sha256_of(token));
+  text += fmt::format("{} {} {}{}{}\n", role, name, http::sha256_of(token),
+                      jobs.is_limited() ? " " : "", jobs.text());
   if (auto wrote = write_private(tokens(), text, true); !wrote)
     return std::unexpected(wrote.error());
   return token;

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregator/http/job_limit.h"
 #include "common/base/error.h"
 #include "common/wire/zmq/allow_list.h"
 
@@ -31,8 +32,9 @@ class Keyring {
   /// Revokes all or none: a name that is not in the list is an error. Also removes their key files.
   Result<void> revoke(const std::vector<std::string>& names) const;
   Result<wire::AllowList> list() const;
-  /// Makes a token for HTTP; the file gets its hash.
-  Result<std::string> add_token(const std::string& name, const std::string& role) const;
+  /// Makes a token for HTTP; the file gets its hash. `jobs`: the jobs that it is limited to.
+  Result<std::string> add_token(const std::string& name, const std::string& role,
+                                const http::JobLimit& jobs = {}) const;
 
   const std::filesystem::path& folder() const { return folder_; }
   std::filesystem::path allow_list() const { return folder_ / "allow-list"; }

@@ -1,11 +1,13 @@
 #include "tools/l4/commands/keys/command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "aggregator/http/job_limit.h"
 #include "aggregator/serve/json_text.h"
 #include "aggregator/serve/page.h"
 #include "aggregator/serve/phrases.h"
@@ -150,10 +152,17 @@ Result<void> init_keys(const KeysOptions& options, const keyring::Keyring& keyri
 }
 
 Result<void> make_token(const KeysOptions& options, const keyring::Keyring& keyring, Done& done) {
-  const auto made = keyring.add_token(options.names[0], options.role);
+  http::JobLimit limit;
+  if (!options.jobs.empty()) {
+    auto read = http::JobLimit::parse(fmt::format("{}", fmt::join(options.jobs, ",")));
+    if (!read) return std::unexpected(Error{"--jobs", read.error().reason});
+    limit = std::move(*read);
+  }
+  const auto made = keyring.add_token(options.names[0], options.role, limit);
   if (!made) return std::unexpected(made.error());
   done.text = *made + '\n';
   done.json.member("name", options.names[0]).member("role", options.role).member("token", *made);
+  if (limit.is_limited()) done.json.member("jobs", limit.patterns());
   return {};
 }
 

@@ -23,6 +23,7 @@ struct KeysOptions {
   bool replace = false;                     ///< add
   bool fleet = false;                       ///< init, add, revoke: the key that a fleet shares
   std::string role = "read";                ///< token: read or operate
+  std::vector<std::string> jobs;            ///< token: patterns of jobs; none: all jobs
   std::string format = "text";
 };
 

@@ -45,8 +45,12 @@ constexpr auto kKeysTokenFooter =
 aggregator.toml names as tokens in [http]. Whoever has the token asks with
 'Authorization: Bearer TOKEN', or L4_TOKEN for l4. To revoke it take its row out of the file.
 
+With --jobs the token shows nothing of other jobs, and nothing of the whole site: agents,
+the aggregator itself, sinks of alerts.
+
 Examples:
   l4 keys token grafana
+  l4 keys token team-a --jobs 'team-a-*'
   l4 keys token ops --role operate > ops.token)";
 
 template <KeysOptions::Action action>
@@ -84,6 +88,9 @@ void add_token(terminal::Options& to, KeysOptions& options) {
   to.value("NAME", options.names, "", "who is to use it").only_one();
   to.value("--role", options.role, "ROLE", "what it may do: read (default) or operate")
       .one_of({"read", "operate"});
+  to.value("--jobs", options.jobs, "PATTERN",
+           "see only jobs of this name, * and ? allowed; may be repeated (default: all)")
+      .one_each_time();
 }
 
 Result<void> check(const KeysOptions& options) {

@@ -1,0 +1,5 @@
+// The second script: views that few addresses show. It is asked for when the first of them is shown (later.tsx), and takes
+// what it shares with the first script from there: web/CMakeLists.txt names these modules.
+export { Alerts } from "./alerts";
+export { Agents, Faults } from "./lists";
+export { Pool } from "./pool";
