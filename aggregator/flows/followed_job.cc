@@ -42,6 +42,27 @@ void FollowedJob::add(const Row& row, std::uint32_t unit) {
   ++rows_;
   tracker_.add(row, unit);
   if (tracker_.has_steps()) take_steps();
+  if (tracker_.period() == 0) watch_rates(row);
+}
+
+/// Without steps, what a place does to the rates of all streams that touch it is still seen.
+void FollowedJob::watch_rates(const Row& row) {
+  if (!rates_.add(row)) return;
+  const RateWatch::Found found = rates_.find();
+  const auto place = explainer_.blame(found.slow, found.judged);
+  if (!place) {
+    if (found.slow.empty()) slow_rates_.reset();
+    return;
+  }
+  if (!slow_rates_) {
+    FlowFinding finding;
+    finding.at = row.end;
+    finding.since = found.since;
+    slow_rates_ = add_finding(std::move(finding));
+  }
+  if (*slow_rates_ < dropped_) return;
+  put(*place, finding(*slow_rates_));
+  finding(*slow_rates_).factor = found.factor;
 }
 
 void FollowedJob::take_steps() {
@@ -178,6 +199,7 @@ JobFlows FollowedJob::brief() const {
   };
   if (incident_) open(incident_->finding);
   if (slow_link_) open(*slow_link_);
+  if (slow_rates_) open(*slow_rates_);
   if (silent_) open(silence_);
   return job;
 }

@@ -48,7 +48,7 @@ struct JobPlan {
   std::vector<Group> groups;
   std::vector<Edge> pipes;    ///< pipeline streams
   std::vector<Edge> experts;  ///< streams of all-to-all exchanges
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<Label>> pairs;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<Label>> pairs;  ///< empty: not known
   std::optional<Strategy> strategy;  ///< none: unknown
 };
 
