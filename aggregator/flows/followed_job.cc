@@ -138,6 +138,8 @@ void FollowedJob::watch_transfers() {
   StepList before, now;
   for (std::size_t i = 0; i < history_.size(); ++i)
     (i + kInRow < history_.size() ? before : now).push_back(&history_[i]);
+  // What is slow for long would become usual.
+  if (slow_link_) before = pointers(before_slow_link_);
   // Of what is seen in part, or merged, the last start is not known to be the last.
   if (is_coarse_ || std::ranges::any_of(history_, &JobStep::partial)) return;
   const auto found = explainer_.slow_transfers(now, before, kSlower);
@@ -152,6 +154,9 @@ void FollowedJob::watch_transfers() {
     finding.steps = kInRow - 1;
     put(*found, finding);
     slow_link_ = add_finding(std::move(finding));
+    before_slow_link_.clear();
+    before_slow_link_.reserve(before.size());
+    for (const JobStep* step : before) before_slow_link_.push_back(*step);
   }
   if (*slow_link_ >= dropped_) ++finding(*slow_link_).steps;
 }
