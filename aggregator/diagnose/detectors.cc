@@ -82,7 +82,8 @@ void detect_ending(const Attempt& /*attempt*/, Findings& findings) {
 void weigh_network(const Attempt& attempt, Findings& findings) {
   if (attempt.options.network == nullptr) return;
   findings.network = detect::network::bear(findings.view, findings.clock, findings.silence,
-                                           *attempt.options.network, attempt.now.time);
+                                           *attempt.options.network,
+                                           {attempt.now.time, findings.endings.short_of});
 }
 
 void weigh_exits(const Attempt& /*attempt*/, Findings& findings) {

@@ -75,13 +75,11 @@ void add_passed(const Bearing& seen, std::vector<Notable>& to) {
   const std::size_t from = seen.passed.size() - std::min(kToldMax, seen.passed.size());
   for (std::size_t i = from; i < seen.passed.size(); ++i) {
     const Finding& finding = *seen.passed[i];
-    const std::string steps =
-        finding.steps == 1 ? std::string("1 step") : fmt::format("{} steps", finding.steps);
     Notable notable =
         note("network_slow",
-             fmt::format("The network shows {}{} in {} from {} on, {:.2f} times as long as usual.",
+             fmt::format("The network shows {}{} from {} on: {}.",
                          detect::network::text(finding.trouble), detect::network::where(finding),
-                         steps, to_rfc3339(finding.since), finding.factor),
+                         to_rfc3339(finding.since), detect::network::extent(finding)),
              finding.steps);
     notable.phase = std::string(detect::network::name(finding.trouble));
     to.push_back(std::move(notable));
@@ -151,10 +149,8 @@ std::string network_text(const Bearing& seen, State state) {
                             (finding->trouble == crash && state == State::hung);
   if (contradicted)  // others know better how it stopped, and so where
     return fmt::format(" The network shows no transfer since {}.", to_rfc3339(finding->since));
-  const std::string steps = seen.stop != nullptr
-                                ? std::string(", and no transfer since then")
-                                : fmt::format(" in {} steps, {:.2f} times as long as usual",
-                                              finding->steps, finding->factor);
+  const std::string steps = seen.stop != nullptr ? std::string(", and no transfer since then")
+                                                 : ": " + detect::network::extent(*finding);
   return fmt::format(" The network shows {}{} from {} on{}.",
                      detect::network::text(finding->trouble), detect::network::where(*finding),
                      to_rfc3339(finding->since), steps);

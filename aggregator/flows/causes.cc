@@ -37,25 +37,28 @@ std::vector<std::uint32_t> outstanding(const std::vector<double>& values, double
 }  // namespace
 
 Explainer::Explainer(const JobPlan& plan, const StreamTable& table) : plan_(&plan), table_(&table) {
-  const auto switches_of = [&](const std::vector<std::uint32_t>& cards) {
-    std::set<std::string> names;
-    for (const std::uint32_t card : cards)
-      if (const auto* known = table.topology().card(table.cards()[card].address))
-        if (!known->leaf.empty()) names.insert(known->leaf);
-    return std::vector<std::string>(names.begin(), names.end());
-  };
   for (std::size_t i = 0; i < plan.groups.size(); ++i) {
     if (plan.groups[i].label == Label::pipeline) continue;
-    units_.push_back({plan.groups[i].cards, switches_of(plan.groups[i].cards), false, i});
+    units_.push_back(unit_of(plan.groups[i].cards));
+    units_.back().index = i;
   }
   for (std::size_t i = 0; i < plan.pipes.size(); ++i) {
-    const std::vector<std::uint32_t> cards{plan.pipes[i].src, plan.pipes[i].dst};
-    units_.push_back({cards, switches_of(cards), true, i});
+    units_.push_back(unit_of({plan.pipes[i].src, plan.pipes[i].dst}));
+    units_.back().is_pipe = true;
+    units_.back().index = i;
   }
   std::set<std::uint32_t> servers;
   for (const std::uint32_t card : plan.cards) servers.insert(table.cards()[card].server);
   servers.erase(kNone);
   servers_.assign(servers.begin(), servers.end());
+}
+
+Explainer::Unit Explainer::unit_of(std::vector<std::uint32_t> cards) const {
+  std::set<std::string> names;
+  for (const std::uint32_t card : cards)
+    if (const auto* known = table_->topology().card(table_->cards()[card].address))
+      if (!known->leaf.empty()) names.insert(known->leaf);
+  return {std::move(cards), {names.begin(), names.end()}, false, 0};
 }
 
 std::string Explainer::name_of(std::uint32_t server) const {
@@ -166,6 +169,24 @@ std::optional<Explanation> Explainer::slow_transfers(const StepList& steps, cons
   if (group_seconds + pipe_seconds < kExplains * excess) return std::nullopt;
   auto found = eliminate(slow, judged);
   if (found) found->factor = worst;
+  return found;
+}
+
+std::optional<Explanation> Explainer::blame(const std::vector<std::uint32_t>& slow,
+                                            const std::vector<std::uint32_t>& judged) const {
+  constexpr std::size_t kSlowMin = 2;
+  if (slow.size() < kSlowMin || slow.size() == judged.size()) return std::nullopt;
+  std::vector<Unit> units;
+  units.reserve(judged.size());
+  std::vector<const Unit*> all, few;
+  for (const std::uint32_t index : judged) {
+    const Stream& stream = table_->streams()[index];
+    units.push_back(unit_of({stream.src_card, stream.dst_card}));
+    all.push_back(&units.back());
+    if (std::ranges::binary_search(slow, index)) few.push_back(&units.back());
+  }
+  auto found = eliminate(few, all);
+  if (found && found->place.empty()) found.reset();
   return found;
 }
 

@@ -38,6 +38,11 @@ class Explainer {
   std::optional<Explanation> slow_transfers(const StepList& steps, const StepList& before,
                                             double ratio_min) const;
 
+  /// The link or switch that streams have in common which became slow, among those that were
+  /// judged; none where fewer than two are slow, or where no place explains most of them.
+  std::optional<Explanation> blame(const std::vector<std::uint32_t>& slow,
+                                   const std::vector<std::uint32_t>& judged) const;
+
  private:
   /// A group or a pipeline stream, with what it touches.
   struct Unit {
@@ -60,6 +65,7 @@ class Explainer {
   std::vector<double> lateness(const JobStep& step) const;
   std::vector<double> service_ratios(const JobStep& step, const StepList& before) const;
   bool begins_late(const JobStep& step, const StepList& before, double excess) const;
+  Unit unit_of(std::vector<std::uint32_t> cards) const;
   std::string name_of(std::uint32_t server) const;
 
   const JobPlan* plan_;

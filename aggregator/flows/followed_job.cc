@@ -42,6 +42,27 @@ void FollowedJob::add(const Row& row, std::uint32_t unit) {
   ++rows_;
   tracker_.add(row, unit);
   if (tracker_.has_steps()) take_steps();
+  if (tracker_.period() == 0) watch_rates(row);
+}
+
+/// Without steps, what a place does to the rates of all streams that touch it is still seen.
+void FollowedJob::watch_rates(const Row& row) {
+  if (!rates_.add(row)) return;
+  const RateWatch::Found found = rates_.find();
+  const auto place = explainer_.blame(found.slow, found.judged);
+  if (!place) {
+    if (found.slow.empty()) slow_rates_.reset();
+    return;
+  }
+  if (!slow_rates_) {
+    FlowFinding finding;
+    finding.at = row.end;
+    finding.since = found.since;
+    slow_rates_ = add_finding(std::move(finding));
+  }
+  if (*slow_rates_ < dropped_) return;
+  put(*place, finding(*slow_rates_));
+  finding(*slow_rates_).factor = found.factor;
 }
 
 void FollowedJob::take_steps() {
@@ -117,6 +138,8 @@ void FollowedJob::watch_transfers() {
   StepList before, now;
   for (std::size_t i = 0; i < history_.size(); ++i)
     (i + kInRow < history_.size() ? before : now).push_back(&history_[i]);
+  // What is slow for long would become usual.
+  if (slow_link_) before = pointers(before_slow_link_);
   // Of what is seen in part, or merged, the last start is not known to be the last.
   if (is_coarse_ || std::ranges::any_of(history_, &JobStep::partial)) return;
   const auto found = explainer_.slow_transfers(now, before, kSlower);
@@ -131,6 +154,9 @@ void FollowedJob::watch_transfers() {
     finding.steps = kInRow - 1;
     put(*found, finding);
     slow_link_ = add_finding(std::move(finding));
+    before_slow_link_.clear();
+    before_slow_link_.reserve(before.size());
+    for (const JobStep* step : before) before_slow_link_.push_back(*step);
   }
   if (*slow_link_ >= dropped_) ++finding(*slow_link_).steps;
 }
@@ -178,6 +204,7 @@ JobFlows FollowedJob::brief() const {
   };
   if (incident_) open(incident_->finding);
   if (slow_link_) open(*slow_link_);
+  if (slow_rates_) open(*slow_rates_);
   if (silent_) open(silence_);
   return job;
 }

@@ -14,6 +14,7 @@
 
 #include "aggregator/flows/causes.h"
 #include "aggregator/flows/job_flows.h"
+#include "aggregator/flows/rate_watch.h"
 #include "aggregator/flows/slow_steps.h"
 #include "aggregator/flows/tracker.h"
 
@@ -68,6 +69,7 @@ class FollowedJob {
   void open_incident(const JobStep& step);
   void explain(bool is_over);
   void watch_transfers();
+  void watch_rates(const Row& row);
   void keep_shape(const JobStep& step);
   std::size_t add_finding(FlowFinding finding);
   FlowFinding& finding(std::size_t number) { return findings_[number - dropped_]; }
@@ -81,11 +83,14 @@ class FollowedJob {
   Explainer explainer_;
   std::set<std::uint32_t> servers_;
   SlowSteps slow_steps_;
-  std::deque<JobStep> history_;  ///< usual steps, the latest last
+  RateWatch rates_;                        ///< of a job without a step clock
+  std::optional<std::size_t> slow_rates_;  ///< finding about them
+  std::deque<JobStep> history_;            ///< usual steps, the latest last
   std::optional<Incident> incident_;
-  std::optional<std::size_t> slow_link_;  ///< finding about transfers that do not slow the job yet
-  std::optional<TimeNs> silent_;          ///< its last row, once silence was told
-  std::size_t silence_ = 0;               ///< finding about it
+  std::optional<std::size_t> slow_link_;   ///< finding about transfers that do not slow the job yet
+  std::vector<JobStep> before_slow_link_;  ///< steps that they are compared with while it is open
+  std::optional<TimeNs> silent_;           ///< its last row, once silence was told
+  std::size_t silence_ = 0;                ///< finding about it
   std::uint64_t steps_seen_ = 0;
   std::vector<std::pair<TimeNs, TimeNs>> steps_;
   std::deque<StepShape> shapes_;

@@ -37,7 +37,7 @@ struct FlowFinding {
   std::vector<std::string> place;  ///< the answer set: servers, cards or switches; empty: unknown
   bool ambiguous = false;          ///< several places explain it equally well
   double factor = 1;               ///< of the step, or of the transfer for links and switches
-  unsigned steps = 0;              ///< concerned so far
+  unsigned steps = 0;              ///< concerned so far; 0: told by rates, without a step clock
   bool open = false;               ///< it has not ended
   bool in_step = false;            ///< of a silence: it began within a step
 };

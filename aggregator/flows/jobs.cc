@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "aggregator/flows/learn.h"
 #include "aggregator/flows/numbers.h"
@@ -126,10 +128,17 @@ void tell_context(JobPlan& job, const Tracks& by_stream) {
   }
 }
 
+/// Stages of a pipeline send to each other, activations one way and gradients the other. What goes
+/// one way only has no label: a ring, say, of which records are too coarse to show that it is one.
 void add_pairs(JobPlan& job) {
   for (const Group& group : job.groups)
     for (const Edge& edge : group.edges) job.pairs[{edge.src, edge.dst}].insert(group.label);
-  for (const Edge& edge : job.pipes) job.pairs[{edge.src, edge.dst}].insert(Label::pipeline);
+  std::set<std::pair<std::uint32_t, std::uint32_t>> sends;
+  for (const Edge& edge : job.pipes) sends.emplace(edge.src, edge.dst);
+  for (const Edge& edge : job.pipes) {
+    auto& labels = job.pairs[{edge.src, edge.dst}];
+    if (sends.contains({edge.dst, edge.src})) labels.insert(Label::pipeline);
+  }
   for (const Edge& edge : job.experts) job.pairs[{edge.src, edge.dst}].insert(Label::expert);
 }
 

@@ -378,11 +378,12 @@ Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporte
     triangles.add(tracks[i]);
   }
   for (const std::uint32_t i : alone) {
-    // Of merged records sizes vary in pipelines, too.
+    // Sizes of merged records tell nothing: they vary in pipelines, too, and the sum of many
+    // exchanges varies little. Stages of a pipeline are a chain, without triangles.
     const bool is_exchange =
         exporter.sampling > 1 ? triangles.has(tracks[i]) || varies_sampled(tracks[i].rows, exporter)
-                              : varies(tracks[i].rows) &&
-                                    (!is_merged(tracks[i], best_rate) || triangles.has(tracks[i]));
+        : is_merged(tracks[i], best_rate) ? triangles.has(tracks[i])
+                                          : varies(tracks[i].rows);
     (is_exchange ? labelled.experts : labelled.pipes).push_back(edge_of(tracks[i]));
   }
   std::vector<std::vector<const Track*>> rows_of;

@@ -48,8 +48,8 @@ struct JobPlan {
   std::vector<Group> groups;
   std::vector<Edge> pipes;    ///< pipeline streams
   std::vector<Edge> experts;  ///< streams of all-to-all exchanges
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<Label>> pairs;
-  std::optional<Strategy> strategy;  ///< none: unknown
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<Label>> pairs;  ///< empty: not known
+  std::optional<Strategy> strategy;                                          ///< none: unknown
 };
 
 }  // namespace l4::flows

@@ -10,14 +10,6 @@ namespace {
 using detect::network::Finding;
 using detect::network::Network;
 
-constexpr std::string_view kPrefix = "flows-";  // of names that the analyser gives
-
-bool is_named_by_network(std::string_view job) {
-  if (!job.starts_with(kPrefix)) return false;
-  const std::string_view number = job.substr(kPrefix.size());
-  return !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 }  // namespace
 
 NetworkDesk::NetworkDesk(std::vector<scoring::Shard*> shards,
@@ -36,7 +28,7 @@ void NetworkDesk::close_left() {
   if (!rows) return services_.warn("incidents of flows: " + rows.error().text());
   const TimeMs now = services_.now().wall;
   for (store::Incident row : *rows) {
-    if (!is_named_by_network(row.job)) continue;
+    if (row.source != store::kOfNetwork) continue;
     alert::Alert alert = scoring::standing_alert(row).value_or(alert::Alert{});
     alert.kind = alert::Kind::resolved;
     alert.at = now;

@@ -198,6 +198,7 @@ void IncidentBook::fails(std::int32_t attempt, State state, std::optional<TimeMs
         "{}.{}.{}", job_, attempt,
         std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
     row.job = job_;
+    row.source = source_;
     row.attempt = attempt;
     row.opened = now;
   }

@@ -41,7 +41,9 @@ class IncidentBook {
     std::vector<alert::Alert> alerts;
   };
 
-  IncidentBook(std::string job, Options options) : job_(std::move(job)), options_(options) {}
+  /// `source`: of the incidents (store::Incident).
+  IncidentBook(std::string job, Options options, std::string source = {})
+      : job_(std::move(job)), source_(std::move(source)), options_(options) {}
   void set(Options options) { options_ = options; }
 
   /// Restores the stored incidents of this job. They are not sent again, except for pending
@@ -89,7 +91,7 @@ class IncidentBook {
                Changes& changes);
   void write(Entry& entry, Changes& changes) const;
 
-  std::string job_;
+  std::string job_, source_;
   Options options_;
   std::map<std::int32_t, Entry> entries_;  ///< by attempt
   std::vector<watch::Trigger> triggers_;   ///< triggers since the last report

@@ -34,9 +34,9 @@ const Finding* gravest(const Network& network) {
 std::string text_of(const Finding& finding) {
   const std::string where = detect::network::where(finding);
   if (!detect::network::is_stop(finding.trouble))
-    return fmt::format("The network shows {}{} since {}: {} slow steps, {:.2f} times as long.",
+    return fmt::format("The network shows {}{} since {}: {}.",
                        detect::network::text(finding.trouble), where, to_rfc3339(finding.since),
-                       finding.steps, finding.factor);
+                       detect::network::extent(finding));
   return fmt::format("The network shows {}{}: no transfer since {}.",
                      detect::network::text(finding.trouble), where, to_rfc3339(finding.since));
 }

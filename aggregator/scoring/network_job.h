@@ -21,7 +21,7 @@ diagnose::Report report_of(const detect::network::Network& network);
 class NetworkJob {
  public:
   NetworkJob(const std::string& name, IncidentBook::Options options)
-      : book_(name, options), notices_(name) {}
+      : book_(name, options, store::kOfNetwork), notices_(name) {}
 
   IncidentBook::Changes seen(const detect::network::Network& network, TimeMs now);
   /// The job is no longer followed, or its logs are read now.

@@ -23,6 +23,7 @@ std::vector<store::Incident> Shard::incidents_of(const LiveJob& job) {
   auto known = rows.value_or(std::vector<store::Incident>{});
   std::erase_if(known, [&](const store::Incident& row) {
     const bool open = !row.resolved && job.opened() - row.updated < options_.closes_after;
+    if (row.source == store::kOfNetwork) return true;  // of another job with the same name
     return row.opened < job.opened() && !open;
   });
   return known;

@@ -8,10 +8,10 @@ namespace {
 
 constexpr const char* kIncidentColumns =
     "id, job, attempt, state, opened, updated, resolved, report, evidence, "
-    "told_state, told_node, told_rank, told_fault";
+    "told_state, told_node, told_rank, told_fault, source";
 /// The columns without the large ones, behind which the told_ columns are stored.
 constexpr const char* kIncidentColumnsWithoutReports =
-    "id, job, attempt, state, opened, updated, resolved, '', '', '', '', NULL, ''";
+    "id, job, attempt, state, opened, updated, resolved, '', '', '', '', NULL, '', source";
 
 Incident incident_of(SqlStatement& row) {
   Incident incident{row.text(0), row.text(1), row.number(2), row.text(3), {}, {}, {}, {}, {}, {}};
@@ -21,6 +21,7 @@ Incident incident_of(SqlStatement& row) {
   incident.report = row.text(7);
   incident.evidence = row.text(8);
   incident.told = {row.text(9), row.text(10), row.text(12), row.maybe_number(11)};
+  incident.source = row.text(13);
   return incident;
 }
 
@@ -85,13 +86,14 @@ std::int64_t most(std::size_t count) {
 
 Result<void> insert_incident(SqlConnection& connection, const Incident& incident) {
   SqlStatement insert(connection, fmt::format("INSERT OR REPLACE INTO incidents ({}) VALUES "
-                                              "(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                              "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                                               kIncidentColumns));
   insert.bind(incident.id).bind(incident.job).bind(incident.attempt).bind(incident.state);
   insert.bind(ms(incident.opened)).bind(ms(incident.updated)).bind(ms(incident.resolved));
   insert.bind(incident.report).bind(incident.evidence);
   const Gist& told = incident.told;
   insert.bind(told.state).bind(told.node).bind(told.rank).bind(told.fault);
+  insert.bind(incident.source);
   return insert.done();
 }
 

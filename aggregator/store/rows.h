@@ -21,6 +21,10 @@ struct Gist {
 };
 
 /// One failure of one attempt of one job.
+/// The source of incidents of jobs that the network alone shows: their names are the aggregator's
+/// own and may be those of jobs with logs, too.
+inline constexpr const char* kOfNetwork = "network";
+
 struct Incident {
   std::string id, job;
   std::int64_t attempt = 0;
@@ -29,6 +33,7 @@ struct Incident {
   std::optional<TimeMs> resolved;
   std::string report, evidence;  ///< JSON; the report of the last update
   Gist told = {};                ///< facts in the last alert; unknown if it has no state
+  std::string source = {};       ///< kOfNetwork: of a job that no logs show; else empty
   bool operator==(const Incident&) const = default;
 };
 

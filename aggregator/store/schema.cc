@@ -71,6 +71,11 @@ constexpr std::array kSteps{
     CREATE TABLE held_incidents (
       incident TEXT PRIMARY KEY, maintenance INTEGER NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
     )sql",
+    R"sql(
+    ALTER TABLE incidents ADD COLUMN source TEXT NOT NULL DEFAULT '';
+    UPDATE incidents SET source = 'network'
+      WHERE job GLOB 'flows-[0-9]*' AND job NOT IN (SELECT id FROM jobs);
+    )sql",
 };
 
 }  // namespace

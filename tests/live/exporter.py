@@ -7,11 +7,11 @@ usage: exporter.py --bin FOLDER [--fault KIND]... [--seed N] [--style STYLE] [--
 softflowd (Debian) listens on the bridge of ../shared/lab while a job trains over it, and sends
 IPFIX, which is kept as a file. Its records are cut after a second or more, which shows no single
 steps of these jobs: no step clock may be claimed, and no slow step. What must be found: one job
-with the cards of all nodes, the pairs that exchange gradients, and when a job that hangs carried
-its last (a finding of silence takes a step that is torn, or another job that goes on). Without
---fault: none, sigstop, slow_link, of which the slow-down is told and not judged. Needs what lab.py
-needs and softflowd; ends with 77 where that is missing, with 1 where something did not hold. A job
-takes two minutes.
+with the cards of all nodes, the pairs that exchange gradients, when a job that hangs carried its
+last (a finding of silence takes a step that is torn, or another job that goes on), and a link that
+became slow: its card alone, by the rates of its connections. Without --fault: none, sigstop,
+slow_link. Needs what lab.py needs and softflowd; ends with 77 where that is missing, with 1 where
+something did not hold. A job takes two minutes.
 """
 import json
 import pathlib
@@ -143,6 +143,10 @@ def judge(run, programs):
                              "the last record")
         if abs(late) > LAST_OFF_MAX_S or beyond < SILENT_S:
             problems.append("when the job carried its last is not told")
+    if kind == "slow_link":
+        card = f"10.77.0.{10 + truth['node_index']}"
+        if [one["place"] for job in jobs for one in job["findings"]] != [[card]]:
+            problems.append(f"not the slow link of {card} alone: {findings}")
     if kind == "none" and findings:
         problems.append(f"false alarms: {findings}")
     outcome.notes += [f"{found['read']['records']} records, {len(pairs)} pairs, step clock: "

@@ -13,6 +13,7 @@ import tempfile
 import calibration as kept
 import cases as scored
 import fitting
+import flow_logs
 import flow_traces
 import named
 from work import ALONE, BENCH, DATA, FORMER, ROOT, SWITCHES
@@ -257,10 +258,10 @@ class Parts:
             "peak MB": figures["rss_mb"]}
 
     def flows(self):
-        """Jobs, pairs, steps and faults out of flow records."""
-        options = self.options
-        yield from flow_traces.Flows(self.work, self.program, options.flow_seed,
-                               options.flow_traces).tables()
+        """Jobs, pairs, steps and faults out of flow records, alone and beside logs."""
+        given = (self.work, self.program, self.options.flow_seed, self.options.flow_traces)
+        yield from flow_traces.Flows(*given).tables()
+        yield from flow_logs.FlowLogs(*given).tables()
 
     def _scorer(self, part, name, words):
         """One of the scorers that write a JSON file of their own; kept as a whole."""

@@ -16,7 +16,8 @@ TITLES = {"switches": "Benchmark, by what is switched off",
           "sets": "Other sets", "cost": "Cost", "corpus": "Corpus",
           "flow records": "Flow records: jobs, pairs and steps",
           "flow styles": "Flow records, by how gradients travel",
-          "flow faults": "Flow records: faults"}
+          "flow faults": "Flow records: faults",
+          "flow logs": "Flow records beside the job's logs"}
 
 SEVERAL_PARTS = ("sets", "cost")    # tables whose rows come from several parts: others are kept
 

@@ -112,16 +112,17 @@ std::vector<Accusation> slow_places(const job::JobView& view, const Network& net
 }  // namespace
 
 Bearing bear(const job::JobView& view, const job::JobClock& clock, const hang::Silence& silence,
-             const Network& network, TimeMs as_of) {
+             const Network& network, const Asked& asked) {
   Bearing bearing;
   bearing.network = &network;
   for (const Finding& finding : network.findings) {
-    if (!is_failure(finding)) {
-      if (!is_stop(finding.trouble)) bearing.passed.push_back(&finding);
-    } else if (!is_stop(finding.trouble)) {
+    if (is_stop(finding.trouble)) {
+      const bool counts = is_failure(finding) || (finding.open && asked.unfinished);
+      if (counts && !logs_go_on(network, clock, finding)) bearing.stop = &finding;
+    } else if (is_failure(finding)) {
       bearing.slow = &finding;
-    } else if (!logs_go_on(network, clock, finding)) {
-      bearing.stop = &finding;
+    } else {
+      bearing.passed.push_back(&finding);
     }
   }
   if (bearing.stop != nullptr) {
@@ -133,8 +134,8 @@ Bearing bear(const job::JobView& view, const job::JobClock& clock, const hang::S
     bearing.accused = slow_places(view, network, *bearing.slow);
   }
   std::ranges::stable_sort(bearing.accused, std::greater{}, &Accusation::strength);
-  bearing.goes_on = bearing.stop == nullptr && goes_on(network, clock, as_of);
-  bearing.stores = !bearing.goes_on && stores(network, clock, as_of);
+  bearing.goes_on = bearing.stop == nullptr && goes_on(network, clock, asked.as_of);
+  bearing.stores = !bearing.goes_on && stores(network, clock, asked.as_of);
   return bearing;
 }
 

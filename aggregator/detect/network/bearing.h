@@ -36,9 +36,14 @@ struct Bearing {
   std::vector<const Finding*> passed;  ///< slow steps that are over, or may harm nothing
 };
 
-/// `as_of`: the time of the question.
+struct Asked {
+  TimeMs as_of{};           ///< the time of the question
+  bool unfinished = false;  ///< the logs count iterations and are short of their total
+};
+
+/// A silence that began between two steps is a stop where the logs say that more was to come.
 Bearing bear(const job::JobView& view, const job::JobClock& clock, const hang::Silence& silence,
-             const Network& network, TimeMs as_of);
+             const Network& network, const Asked& asked);
 
 /// The node's cards still send: its agent is gone, or the way to it, but not the node.
 bool still_sends(const Network& network, std::string_view node, TimeMs heard);

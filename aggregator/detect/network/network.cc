@@ -47,11 +47,18 @@ std::string where(const Finding& finding) {
                                     : "");
 }
 
+std::string extent(const Finding& finding) {
+  if (finding.steps == 0)
+    return fmt::format("transfers {:.1f} times as slow as usual", finding.factor);
+  return fmt::format("{} {}, {:.2f} times as long as usual", finding.steps,
+                     finding.steps == 1 ? "step" : "steps", finding.factor);
+}
+
 bool is_failure(const Finding& finding) {
   constexpr unsigned kStepsMin = 2;
   if (!finding.open) return false;
   if (is_stop(finding.trouble)) return finding.in_step || finding.trouble != Trouble::stopped;
-  return is_lasting(finding.trouble) && finding.steps >= kStepsMin;
+  return is_lasting(finding.trouble) && (finding.steps == 0 || finding.steps >= kStepsMin);
 }
 
 std::string_view host(std::string_view name) {

@@ -49,7 +49,7 @@ struct Finding {
   std::vector<std::string> servers;  ///< those of the places that are servers or their cards
   bool ambiguous = false;            ///< several places explain it equally well
   double factor = 1;                 ///< of the step, or of the transfer
-  unsigned steps = 0;                ///< concerned so far
+  unsigned steps = 0;                ///< concerned so far; 0: told by rates, no steps are known
   bool open = false;                 ///< it has not ended
   bool in_step = false;              ///< of a stop: it came within a step, so nobody ended well
 };
@@ -57,6 +57,10 @@ struct Finding {
 /// " at node-3" or " at node-3 or node-4"; of more places than a few the number. Empty where nobody
 /// knows.
 std::string where(const Finding& finding);
+
+/// "3 steps, 1.30 times as long as usual", or of rates alone "transfers 20.0 times as slow as
+/// usual".
+std::string extent(const Finding& finding);
 
 /// It calls for an incident: the job stands still, or is slow for a reason that lasts. Single slow
 /// steps do not, nor does a silence that began between two steps, since the job may have ended.

@@ -244,7 +244,7 @@ TEST_CASE("database: an older schema is brought up to date, a newer one left alo
         "ALTER TABLE incidents DROP COLUMN told_state; ALTER TABLE incidents DROP COLUMN "
         "told_node; "
         "ALTER TABLE incidents DROP COLUMN told_rank; ALTER TABLE incidents DROP COLUMN "
-        "told_fault; "
+        "told_fault; ALTER TABLE incidents DROP COLUMN source; "
         "DROP TABLE acknowledgements; DROP TABLE maintenance; DROP TABLE held_incidents; "
         "PRAGMA user_version = 1;"));
   }

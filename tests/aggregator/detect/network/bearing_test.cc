@@ -36,10 +36,11 @@ struct Seen {
     view = made.view();
     clock = job::make_clock(view);
     silence = hang::find_silence(view, clock, after(ms));
-    return bear(view, clock, silence, network, after(ms));
+    return bear(view, clock, silence, network, {after(ms), unfinished});
   }
   MadeJob made{4};
   Network network;
+  bool unfinished = false;
   job::JobView view;
   job::JobClock clock;
   hang::Silence silence;
@@ -78,7 +79,12 @@ TEST_CASE("network: a silence that began between two steps may be an end") {
   Seen seen;
   seen.find(Trouble::stopped, {}).in_step = false;
   CHECK(seen.at(60'000).stop == nullptr);
-  seen.network.findings.front().in_step = true;
+  seen.unfinished = true;  // the logs say that more was to come
+  CHECK(seen.at(60'000).waits);
+  seen.network.findings.front().open = false;
+  CHECK(seen.at(60'000).stop == nullptr);
+  seen.unfinished = false;
+  seen.network.findings.front().open = seen.network.findings.front().in_step = true;
   CHECK(seen.at(60'000).waits);
 }
 

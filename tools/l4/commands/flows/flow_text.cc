@@ -97,7 +97,7 @@ void write_finding(Page& page, const FlowReport& report, const JobFlows& job,
             {" · " + places(finding, style.top), Tone::strong}});
   const bool is_silent = finding.cause >= Cause::hang;
   page.facts({fmt::format("since {}", serve::time_text(to_ms(finding.since), to_ms(report.first))),
-              is_silent ? "" : counted(finding.steps, "step"),
+              is_silent || finding.steps == 0 ? "" : counted(finding.steps, "step"),
               is_silent || finding.factor <= 1 ? "" : fmt::format("{:.2f} x", finding.factor),
               finding.ambiguous ? "the records cannot tell these apart" : ""});
   page.prose("", meaning(finding.cause), 2, 0);
@@ -163,12 +163,16 @@ void write_job(Page& page, const FlowReport& report, const JobFlows& job,
                             counted(job.lossy_steps, "step"))});
   write_groups(page, job, style.top);
   std::map<Label, std::size_t> labels;
-  for (const auto& pair : job.pairs)
+  std::size_t unknown = 0;
+  for (const auto& pair : job.pairs) {
     for (const Label label : pair.labels) ++labels[label];
+    unknown += pair.labels.empty() ? 1 : 0;
+  }
   std::vector<std::string> pairs;
-  pairs.reserve(labels.size());
+  pairs.reserve(labels.size() + 1);
   for (const auto& [label, number] : labels)
     pairs.push_back(fmt::format("{} {}", serve::grouped(number), to_text(label)));
+  if (unknown > 0) pairs.push_back(fmt::format("{} not known", serve::grouped(unknown)));
   page.label("pairs");
   page.facts(pairs, 0, Tone::plain);
 }
