@@ -181,7 +181,8 @@ ALLOWED = {
         "tools/l4/terminal", "tools/l4/ask"],
     "tools/l4/commands": COMMON + [
         "common/http", "agent", "agent/daemon", "agent/tail", "agent/discover",
-        "agent/pipeline/secrets.h", "aggregator", "aggregator/diagnose", "aggregator/faults",
+        "agent/pipeline/secrets.h", "aggregator", "aggregator/diagnose",
+        "aggregator/diagnose/clues", "aggregator/faults", "aggregator/numbers",
         "aggregator/handout", "aggregator/job", "aggregator/rows", "aggregator/scores",
         "aggregator/serve", "aggregator/detect/network", "offline",
         "tools/l4/terminal", "tools/l4/ask", "tools/l4/commands/faults", "tools/l4/commands/pool",
