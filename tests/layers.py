@@ -171,8 +171,8 @@ ALLOWED = {
         "tools/l4/ask", "tools/l4/keyring", "tools/l4/replay"],
     "tools/l4/commands/flows": [
         "common/base", "common/wire", "aggregator/collect", "aggregator/detect/network",
-        "aggregator/flows", "aggregator/flows/decode", "aggregator/job", "aggregator/serve",
-        "tools/l4/terminal"],
+        "aggregator/flows", "aggregator/flows/decode", "aggregator/job", "aggregator/numbers",
+        "aggregator/serve", "tools/l4/terminal"],
     "tools/l4/commands/check": ["common/base", "common/config", "common/http", "aggregator/serve",
                                 "tools/l4/terminal", "tools/l4/ask"],
     "tools/l4/commands/setup": COMMON + [
