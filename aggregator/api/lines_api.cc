@@ -123,7 +123,7 @@ Response lines_json(const std::string& job, const fetch::LinesResult& result) {
 }
 
 /// Names the requested things that the job does not have.
-Response nothing(const fetch::LinesQuery& query) {
+Response no_lines(const fetch::LinesQuery& query) {
   std::string what;
   const auto add = [&](const std::string& text) { what += (what.empty() ? "" : " of ") + text; };
   if (query.template_id) add("template " + to_string(*query.template_id));
@@ -143,7 +143,7 @@ void list_lines(const RouteCall& call) {
         using Kind = fetch::LinesProblem::Kind;
         if (result) return reply(lines_json(query.job, *result));
         if (result.error().kind == Kind::no_job) return reply(nothing("job", query.job));
-        if (result.error().kind == Kind::nothing) return reply(nothing(query));
+        if (result.error().kind == Kind::nothing) return reply(no_lines(query));
         reply(http::error_response(503, "busy", "too many questions for lines are under way"));
       });
   if (!asked) call.reply(busy());

@@ -8,6 +8,7 @@
 #include "aggregator/diagnose/clues/scale.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/diagnose.h"
 
 namespace l4::diagnose {
 namespace {
@@ -70,7 +71,6 @@ std::string decider(Fact fact, const std::string& suspect, const std::string& no
 }
 
 constexpr std::size_t kDecidersMax = 3;
-constexpr double kSure = 0.8;  ///< above it nothing is asked for
 
 void decide_by(std::string text, Certainty& certainty) {
   auto& by = certainty.decided_by;
@@ -94,9 +94,8 @@ std::string first_suspect(const Report& report) {
 
 /// Nodes that are about as likely as the first: their kernels know of devices, links and kills.
 void ask_nodes(const job::JobView& view, const Report& report, Certainty& certainty) {
-  constexpr double kNear = 0.25;  // of the first one's share
   for (const SuspectNode& node : report.nodes) {
-    if (node.confidence < kNear * report.nodes.front().confidence) break;
+    if (node.confidence < numbers::diagnose().ask_near * report.nodes.front().confidence) break;
     if (has_kernel_log(view, node.node)) continue;
     decide_by("kernel log of " + node.node, certainty);
   }
@@ -138,12 +137,11 @@ Certainty certainty_of_event(const Built& built, const clues::Scale& scale, cons
 }  // namespace
 
 Certainty certainty_of_node(const clues::Grounds& grounds, const Report& report) {
-  constexpr double kWorthNaming = 0.05;
   const SuspectNode& first = report.nodes.front();
   Certainty certainty = certainty_of(clues::Claim::node, first.node, first.confidence, grounds);
   double rest = 1;
   for (const SuspectNode& node : report.nodes) {
-    if (&node != &first && node.confidence < kWorthNaming) break;
+    if (&node != &first && node.confidence < numbers::diagnose().worth_naming) break;
     certainty.alternatives.push_back({node.node, node.confidence});
     rest -= node.confidence;
   }
@@ -178,7 +176,7 @@ void name_deciders(const job::JobView& view, Facts known, Report& report) {
   const std::string suspect = first_suspect(report);
   const std::string node = report.nodes.empty() ? "each node" : report.nodes.front().node;
   for (Certainty& certainty : report.certainty) {
-    if (certainty.confidence >= kSure) continue;
+    if (certainty.confidence >= numbers::diagnose().sure) continue;
     switch (certainty.of) {
       case clues::Claim::state:
         for (const Doubt& doubt : doubts_of(known))

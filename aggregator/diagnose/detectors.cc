@@ -14,6 +14,7 @@
 #include "aggregator/diagnose/verdict.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/diagnose.h"
 #include "common/base/check.h"
 
 namespace l4::diagnose {
@@ -53,8 +54,7 @@ void detect_hang(const Attempt& attempt, Findings& findings) {
   if (attempt.now.known || !findings.silence.overdue) return;
   // Only the logs themselves tell how long nothing was completed. Lines that are weeks younger than
   // the last progress belong to another run or another clock.
-  constexpr std::chrono::weeks kOneJob{4};
-  const bool other_run = findings.silence.stalled_for > kOneJob;
+  const bool other_run = findings.silence.stalled_for > numbers::diagnose().one_job;
   const auto& silence = findings.silence;
   const TimeMs expected = attempt.now.time - silence.stalled_for + silence.deadline;
   const bool works =

@@ -24,6 +24,7 @@
 #include "aggregator/job/clock.h"
 #include "aggregator/job/rank_coverage.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/diagnose.h"
 #include "common/base/check.h"
 #include "common/base/earliest.h"
 
@@ -39,11 +40,12 @@ AsOf as_of(const job::JobView& view, const Options& options) {
 
 /// Files that stopped growing within the hour before `as_of` are originals.
 bool is_just_before(const job::JobState& state, TimeMs as_of) {
-  constexpr std::chrono::hours kRecent{1};
   for (const auto& [name, agent] : state.agents())
     for (const auto& [id, stream] : agent.streams) {
       const auto modified = stream.source.modified;
-      if (modified && (*modified > as_of || as_of - *modified > kRecent)) return false;
+      if (modified &&
+          (*modified > as_of || as_of - *modified > numbers::diagnose().original_within))
+        return false;
     }
   return true;
 }
@@ -52,12 +54,11 @@ bool is_just_before(const job::JobState& state, TimeMs as_of) {
 /// copies.
 bool trust_mtimes(const job::Attempts& attempts, std::int32_t attempt, const Options& options) {
   if (!options.mtimes_equal) return true;
-  constexpr std::chrono::hours kCopyAge{1};
   if (options.as_of && is_just_before(attempts.state(), *options.as_of)) return true;
   const job::JobView view = job::make_view(attempts, attempt, false);
   for (const job::StreamView& stream : view.streams)
     if (stream.state->source.modified && view.end &&
-        *stream.state->source.modified - *view.end < kCopyAge)
+        *stream.state->source.modified - *view.end < numbers::diagnose().copy_age)
       return true;
   return false;
 }

@@ -9,18 +9,16 @@
 #include "aggregator/diagnose/findings/states.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/diagnose.h"
 
 namespace l4::diagnose {
 namespace {
-
-/// Single errors of a line are no news over hours; a link that went down is.
-constexpr std::uint64_t kErrorsLeast = 10;
 
 bool is_telling(const detect::nics::Rise& rise) {
   const std::string_view name = rise.counter;
   const bool link =
       name == "link_downed" || name == "carrier_changes" || name == "link_error_recovery";
-  return rise.fault && (link || rise.rise >= kErrorsLeast);
+  return rise.fault && (link || rise.rise >= numbers::diagnose().nic_errors_least);
 }
 
 using detect::network::Bearing;
@@ -120,7 +118,6 @@ std::optional<Live> without_senders(std::optional<Live> live, const Network* net
 
 std::vector<std::uint32_t> without_senders(const Findings& findings,
                                            std::vector<std::uint32_t> lost) {
-  constexpr Millis kLater{5'000};
   const Bearing& seen = findings.network;
   if (seen.stop == nullptr) return lost;
   std::erase_if(lost, [&](std::uint32_t node) {
@@ -128,7 +125,7 @@ std::vector<std::uint32_t> without_senders(const Findings& findings,
       return detect::network::is_server(one, findings.view.nodes[node].name);
     });
     return server != seen.network->servers.end() && server->last &&
-           *server->last > seen.stop->since + kLater;
+           *server->last > seen.stop->since + numbers::diagnose().sends_later;
   });
   return lost;
 }

@@ -4,6 +4,7 @@
 
 #include "aggregator/diagnose/certainty.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/diagnose.h"
 
 namespace l4::diagnose {
 namespace {
@@ -61,7 +62,6 @@ struct Evidence {
 };
 
 Evidence evidence_against(const Built& built, std::uint32_t node) {
-  constexpr double kCounts = 0.1;  // of the score
   std::array<double, clues::kClueKinds> adds = {};
   for (const WeighedClue& weighed : built.suspects.clues)
     if (node_of(built.findings.view, weighed.clue) == node) {
@@ -69,7 +69,7 @@ Evidence evidence_against(const Built& built, std::uint32_t node) {
       most = std::max(most, weighed.adds);
     }
   const auto best = std::ranges::max_element(adds);
-  const double least = kCounts * built.suspects.node(node).score;
+  const double least = numbers::diagnose().agreeing_part * built.suspects.node(node).score;
   return {evidence_of(static_cast<ClueKind>(best - adds.begin())),
           static_cast<std::size_t>(
               std::ranges::count_if(adds, [&](double one) { return one > 0 && one >= least; }))};
@@ -79,15 +79,14 @@ Evidence evidence_against(const Built& built, std::uint32_t node) {
 
 clues::Grounds node_grounds(const Built& built, State state) {
   using enum clues::GroundKind;
-  constexpr double kAlike = 0.9;  // of the best score
   const auto& order = built.suspects.node_order;
   const detect::FailureEvents& failures = built.findings.failures;
   const job::JobView& view = built.findings.view;
   const double best = built.suspects.node(order.front()).score;
   const double next = order.size() > 1 ? built.suspects.node(order[1]).score : 0;
-  const auto alike = std::ranges::count_if(
-      order, [&](std::uint32_t node) { return built.suspects.node(node).score >= kAlike * best; });
-  constexpr std::ptrdiff_t kFew = 4;
+  const auto alike = std::ranges::count_if(order, [&](std::uint32_t node) {
+    return built.suspects.node(node).score >= numbers::diagnose().alike * best;
+  });
   const bool most = 3 * alike > 2 * static_cast<std::ptrdiff_t>(view.nodes.size()) && alike > 1;
   const Evidence evidence = evidence_against(built, order.front());
   return {
@@ -96,7 +95,7 @@ clues::Grounds node_grounds(const Built& built, State state) {
       {node_score, best / (1 + best)},
       {node_margin, (best - next) / best},
       {node_alike, std::log(static_cast<double>(alike))},
-      {node_crowd, clues::flag(alike > kFew || most)},
+      {node_crowd, clues::flag(alike > numbers::diagnose().crowd_over || most)},
       {node_many, std::log(static_cast<double>(std::max<std::size_t>(1, view.nodes.size())))},
       {node_agreeing, std::log(static_cast<double>(std::max<std::size_t>(1, evidence.kinds)))},
       {node_hung, clues::flag(state == State::hung)},
@@ -111,11 +110,10 @@ clues::Grounds node_grounds(const Built& built, State state) {
 }
 
 std::vector<double> node_confidences(const std::vector<double>& scores, double first) {
-  constexpr double kSharpness = 2.5, kNone = 0.4;  // the weight of "none of these"
   std::vector<double> shares;
-  double sum = kNone - 1;  // without the first one's
+  double sum = numbers::diagnose().share_none - 1;  // without the first one's
   for (const double score : scores) {
-    shares.push_back(std::exp(kSharpness * (score - scores.front())));
+    shares.push_back(std::exp(numbers::diagnose().share_sharpness * (score - scores.front())));
     sum += shares.back();
   }
   for (double& share : shares) share = std::min(first, (1 - first) * share / sum);

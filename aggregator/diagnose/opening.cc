@@ -8,14 +8,10 @@
 #include "aggregator/faults/library.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/diagnose.h"
 
 namespace l4::diagnose {
 namespace {
-
-/// A single file must begin with more ordinary lines than this to show the start. Several files
-/// that were collected together are whole, so any ordinary line at the front is the start.
-constexpr std::uint64_t kOpeningLines = 20;
-constexpr std::size_t kCollection = 3;
 
 struct FileLines {
   std::uint64_t last = 0;
@@ -39,7 +35,8 @@ bool begins_before_failure(const Findings& findings) {
       if (file.first_failure == 0 || line < file.first_failure) file.first_failure = line;
     }
   }
-  const std::uint64_t opening = files.size() >= kCollection ? 1 : kOpeningLines;
+  const std::uint64_t opening =
+      files.size() >= numbers::diagnose().collection_files ? 1 : numbers::diagnose().opening_lines;
   return std::ranges::any_of(files, [&](const auto& entry) {
     const FileLines& file = entry.second;
     return (file.first_failure == 0 ? file.last : file.first_failure) > opening;

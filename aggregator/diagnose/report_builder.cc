@@ -16,6 +16,7 @@
 #include "aggregator/job/share.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/diagnose.h"
 
 namespace l4::diagnose {
 namespace {
@@ -46,13 +47,16 @@ Process process_of(const job::RankView& rank) {
 
 /// Score of an event, from its severity and its kind.
 double score_of(const EventHint& hint, const FailureEvent& failure, bool root) {
-  double score = failure.severity == Severity::fatal     ? 0.9
-                 : failure.severity == Severity::failure ? 0.8
-                 : failure.severity == Severity::notice  ? 0.5
-                                                         : 0.4;
+  double score = failure.severity == Severity::fatal     ? numbers::diagnose().event_fatal
+                 : failure.severity == Severity::failure ? numbers::diagnose().event_failure
+                 : failure.severity == Severity::notice  ? numbers::diagnose().event_notice
+                                                         : numbers::diagnose().event_quiet;
   const bool consequence = is_consequence(failure, hint) && !root;
-  if (consequence) score -= failure.follows ? 0.45 : 0.3;  // a wrapper is behind what it carries
-  if (hint.known_fault && !consequence) score += hint.general ? 0.05 : 0.1;
+  if (consequence)
+    score -=
+        failure.follows ? numbers::diagnose().event_follows : numbers::diagnose().event_consequence;
+  if (hint.known_fault && !consequence)
+    score += hint.general ? numbers::diagnose().event_general : numbers::diagnose().event_known;
   return score;
 }
 
@@ -170,10 +174,9 @@ SeenFault& entry_of(std::vector<SeenFault>& seen, const faults::Fault* fault) {
 /// precedes other faults of its own line.
 void add_struck(const IndicatingEvent& exit, const faults::Library& library,
                 std::vector<SeenFault>& seen) {
-  constexpr double kStruck = 0.85;
   const auto matched = library.match(exit.text, parameters_of(exit));
   if (matched.empty()) return;
-  double confidence = kStruck;
+  double confidence = numbers::diagnose().fault_struck;
   for (const SeenFault& other : seen)
     if (std::ranges::find(matched, other.fault) != matched.end())
       confidence = std::max(confidence, other.confidence);
@@ -364,8 +367,8 @@ void build_events(const Built& built, Diagnosis& diagnosis) {
     out.role = roots.contains(failure.event)   ? Role::root
                : is_consequence(failure, hint) ? Role::consequence
                                                : Role::direct;
-    out.score =
-        score_of(hint, failure, out.role == Role::root) + (out.role == Role::root ? 0.05 : 0.0);
+    out.score = score_of(hint, failure, out.role == Role::root) +
+                (out.role == Role::root ? numbers::diagnose().event_root : 0.0);
     out.count = reach.count;
     out.nodes.assign(reach.nodes.begin(), reach.nodes.end());
     out.ranks.assign(reach.ranks.begin(), reach.ranks.end());
@@ -441,7 +444,9 @@ void build_faults(const Built& built, const faults::Library* library, Report& re
     if (matched.empty()) continue;
     SeenFault& entry = entry_of(seen, matched.front());
     entry.evidence.push_back(event.id);
-    const double role = event.role == Role::root ? 0.9 : event.role == Role::direct ? 0.6 : 0.3;
+    const double role = event.role == Role::root     ? numbers::diagnose().fault_root
+                        : event.role == Role::direct ? numbers::diagnose().fault_direct
+                                                     : numbers::diagnose().fault_echo;
     entry.confidence = std::max(entry.confidence, role);
   }
   if (const auto exit = library == nullptr ? std::nullopt : struck(report))
@@ -452,8 +457,9 @@ void build_faults(const Built& built, const faults::Library* library, Report& re
     report.faults.push_back(
         {entry.fault->id, entry.fault->title,
          std::string(faults::name(entry.fault->category)) + "/" + entry.fault->subcategory,
-         entry.fault->consequence ? entry.confidence * 0.5 : entry.confidence, entry.fault->cause,
-         entry.fault->fix, entry.evidence, entry.fault->stopped_by});
+         entry.fault->consequence ? entry.confidence * numbers::diagnose().fault_consequence
+                                  : entry.confidence,
+         entry.fault->cause, entry.fault->fix, entry.evidence, entry.fault->stopped_by});
   std::ranges::stable_sort(report.faults, std::greater<>{}, &KnownFault::confidence);
 }
 
@@ -474,17 +480,18 @@ Scope scope_of(const Built& built) {
   if (leads_without_node(built)) return Scope::rank;
   if (order.empty()) return Scope::unknown;
   const double best = built.suspects.node(order.front()).score;
-  const auto alike = static_cast<std::size_t>(std::ranges::count_if(
-      order, [&](std::uint32_t node) { return built.suspects.node(node).score > 0.7 * best; }));
+  const auto alike = static_cast<std::size_t>(std::ranges::count_if(order, [&](std::uint32_t node) {
+    return built.suspects.node(node).score > numbers::diagnose().scope_alike * best;
+  }));
   if (alike * 3 > nodes * 2 && nodes > 1) return Scope::all;
   if (alike > 1) return Scope::several;
-  if (best < 0.5) return Scope::unknown;
+  if (best < numbers::diagnose().scope_score_min) return Scope::unknown;
   if (const auto* outsider = outsider_of(built, order.front(), nodes))
     return outsider->rank ? Scope::rank : Scope::node;
   const auto& ranks = built.findings.view.nodes[order.front()].ranks;
   const auto suspicious = std::ranges::count_if(ranks, [&](std::uint32_t rank) {
     return !built.findings.view.ranks[rank].launcher &&
-           built.suspects.ranks[rank].score > 0.7 * best;
+           built.suspects.ranks[rank].score > numbers::diagnose().scope_alike * best;
   });
   return suspicious == 1 ? Scope::rank : Scope::node;
 }

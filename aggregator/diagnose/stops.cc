@@ -7,6 +7,7 @@
 #include "aggregator/faults/fault.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/diagnose.h"
 
 namespace l4::diagnose {
 namespace {
@@ -31,9 +32,9 @@ std::string_view reporter_of(const job::JobView& view, const FailureEvent& failu
 
 /// One program tells of one end in several lines: their order means nothing.
 bool is_told_with(const job::JobView& view, const FailureEvent& a, const FailureEvent& b) {
-  constexpr std::uint64_t kLines = 4;
+  const std::uint64_t lines = numbers::diagnose().told_with_lines;
   const bool near =
-      std::max(a.first_line, b.first_line) - std::min(a.first_line, b.first_line) <= kLines;
+      std::max(a.first_line, b.first_line) - std::min(a.first_line, b.first_line) <= lines;
   return near && view.streams[a.first_stream].log() == view.streams[b.first_stream].log() &&
          reporter_of(view, a) == reporter_of(view, b);
 }

@@ -13,6 +13,7 @@
 #include "aggregator/job/share.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/verdict.h"
 #include "common/base/earliest.h"
 
 namespace l4::diagnose {
@@ -20,10 +21,6 @@ namespace {
 
 using detect::FailureEvent;
 using detect::Severity;
-
-/// A gap this long between the last progress and the failure is a wait, whatever the job's pace;
-/// where the pace is not known, a longer one: the job may have saved or evaluated meanwhile.
-constexpr Millis kWaitMin{20'000}, kWaitMinUnpaced{120'000};
 
 /// Longest time that an event of the failure says it waited for ("Timed out waiting 30000ms").
 std::optional<Millis> waited_for(const Findings& findings) {
@@ -83,8 +80,8 @@ bool failed_at_work(const Findings& findings) {
 /// The shortest pause before a failure that is a wait.
 Millis least_wait(const Findings& findings) {
   const double gap = findings.clock.gap_max_ms;
-  return std::max(gap > 0 ? kWaitMin : kWaitMinUnpaced,
-                  Millis{static_cast<std::int64_t>(3.0 * gap)});
+  return std::max(gap > 0 ? numbers::verdict().wait_min : numbers::verdict().wait_min_unpaced,
+                  Millis{static_cast<std::int64_t>(numbers::verdict().wait_gaps * gap)});
 }
 
 /// The failure was preceded by a wait that no error of its own explains.
@@ -93,21 +90,22 @@ bool began_as_hang(const Findings& findings) {
   if (!delay.first || failed_at_work(findings)) return false;
   const Millis pause = least_wait(findings);
   const auto waited = waited_for(findings);
-  if (waited && *delay.first >= *waited * 8 / 10) return true;
-  constexpr Millis kEchoWait{120'000};
+  if (waited && *delay.first >= *waited * numbers::verdict().waited_percent / 100) return true;
   // Behind its last iteration nothing was to come but the end of the job.
-  const bool stood = *delay.first >= pause || longest_pause(findings) >= std::max(kEchoWait, pause);
+  const bool stood = *delay.first >= pause ||
+                     longest_pause(findings) >= std::max(numbers::verdict().echo_wait, pause);
   if (stood && !findings.endings.complete) return true;
-  return waited && delay.last && *delay.last >= pause && *delay.last >= *waited * 8 / 10;
+  return waited && delay.last && *delay.last >= pause &&
+         *delay.last >= *waited * numbers::verdict().waited_percent / 100;
 }
 
 /// Somebody stops a job soon when it goes wrong, or for reasons of their own: only after a wait
 /// that is long for any job does the stop tell of a hang. How long a first iteration takes nobody
 /// knows.
 bool stood_before_stop(const Findings& findings) {
-  constexpr Millis kStoodMin{600'000};
   const TimeToFailure delay = delay_of(findings);
-  return delay.first && *delay.first >= kStoodMin && findings.clock.gap_max_ms > 0;
+  return delay.first && *delay.first >= numbers::verdict().stood_min &&
+         findings.clock.gap_max_ms > 0;
 }
 
 /// A failure that nothing else explains: a known cause, or a fatal line that only few nodes have.
@@ -115,7 +113,8 @@ bool is_cause(const Findings& findings, const FailureEvent& failure) {
   const auto& hint = findings.hints.events[failure.event];
   if (is_consequence(failure, hint) || failure.severity < Severity::failure) return false;
   if (hint.known_fault) return true;
-  const std::size_t share = failure.severity == Severity::fatal ? 2 : 4;
+  const std::size_t share = failure.severity == Severity::fatal ? numbers::verdict().single_fatal
+                                                                : numbers::verdict().single_failure;
   return count_nodes(findings.view, failure) * share <= findings.view.nodes.size();
 }
 
@@ -184,13 +183,13 @@ bool was_stopped(const Findings& findings) {
 /// Some failure for which `holds` stands among the last lines of a stream.
 template <class Holds>
 bool ends_with(const Findings& findings, Holds holds) {
-  constexpr std::uint64_t kLastLines = 16;
   return std::ranges::any_of(findings.failures.events, [&](const FailureEvent& failure) {
     if (!holds(failure, findings.hints.events[failure.event])) return false;
     const job::EventView& event = findings.view.events[failure.event];
     return std::ranges::any_of(failure.occurrences, [&](std::uint32_t i) {
       const job::Occurrence& at = event.at[i];
-      return findings.view.streams[at.stream].state->is_among_last(at.stats.last_line, kLastLines);
+      return findings.view.streams[at.stream].state->is_among_last(at.stats.last_line,
+                                                                   numbers::verdict().last_lines);
     });
   });
 }
@@ -214,13 +213,11 @@ bool ends_with_lost_peer(const Findings& findings) {
 /// Each line of the failure was passed by an iteration that its own node, by the same clock,
 /// completed later, and the job is on its pace while somebody looks.
 bool was_passed(const Findings& findings) {
-  constexpr Millis kApart{1000};
-  constexpr double kOnPace = 1.5;  // of the time that an iteration takes
   const job::JobClock& clock = findings.clock;
   const auto stalled = static_cast<double>(findings.silence.stalled_for.count());
   if (!clock.paced || clock.ticks.empty() || findings.silence.overdue) return false;
   const double pace = std::max(clock.gap_median_ms, clock.ticks.back().duration_ms);
-  if (stalled > kOnPace * pace) return false;
+  if (stalled > numbers::verdict().on_pace * pace) return false;
   std::vector<std::optional<TimeMs>> progress(findings.view.nodes.size());
   for (const job::StreamView& stream : findings.view.streams)
     keep_latest(progress[stream.node], stream.state->last_completed_time);
@@ -229,7 +226,7 @@ bool was_passed(const Findings& findings) {
     return std::ranges::all_of(failure.occurrences, [&](const std::uint32_t i) {
       const job::Occurrence& at = event.at[i];
       const auto& own = progress[findings.view.streams[at.stream].node];
-      return own && at.time && *at.time + kApart < *own;
+      return own && at.time && *at.time + numbers::verdict().passed_apart < *own;
     });
   });
 }
@@ -281,8 +278,8 @@ bool took_others_along(const Findings& findings) {
 
 /// A live job made no progress for longer than its iterations take.
 bool stands_still(const Findings& findings) {
-  constexpr Millis kStill{3000};
-  return findings.silence.stalled_for >= std::max(kStill, 2 * findings.live->typical);
+  return findings.silence.stalled_for >=
+         std::max(numbers::verdict().still_min, 2 * findings.live->typical);
 }
 
 /// Healthy jobs print tracebacks, so lines alone do not prove a live crash. A live crash needs one
@@ -306,13 +303,13 @@ bool is_sure(const Findings& findings) {
 
 /// A program that prints bare numbers, and little else, works: some print each loss so.
 bool prints_figures(const job::JobView& view) {
-  constexpr std::uint64_t kTimes = 50;
   constexpr std::string_view kOneNumber = "<*>";
   for (const job::EventView& event : view.events) {
     if (event.text != kOneNumber) continue;
     for (const job::Occurrence& at : event.at) {
       const std::uint64_t lines = view.streams[at.stream].state->last_line;
-      if (at.stats.count >= kTimes && at.stats.count * 2 >= lines) return true;
+      if (at.stats.count >= numbers::verdict().figures_times && at.stats.count * 2 >= lines)
+        return true;
     }
   }
   return false;
@@ -321,15 +318,16 @@ bool prints_figures(const job::JobView& view) {
 /// Training had begun: iterations were completed, or, where none are printed, several signs of
 /// progress were seen, the training stage had lasted, or figures were printed.
 bool has_trained(const VerdictInput& input) {
-  constexpr Millis kLasting{60'000};
-  constexpr std::size_t kSignsMin = 3;  // one sign may belong to the begin of the first iteration
   const job::JobClock& clock = input.findings.clock;
-  if (clock.has_iterations() && (!clock.counted || clock.ticks.size() >= kSignsMin)) return true;
+  if (clock.has_iterations() &&
+      (!clock.counted || clock.ticks.size() >= numbers::verdict().signs_min))
+    return true;
   if (prints_figures(input.findings.view)) return true;
   const auto& failed = input.findings.failures.first_failure;
   return failed &&
          std::ranges::any_of(input.findings.stages.spans, [&](const detect::stage::Span& span) {
-           return span.stage == Stage::training && span.begin && *failed - *span.begin > kLasting;
+           return span.stage == Stage::training && span.begin &&
+                  *failed - *span.begin > numbers::verdict().training_lasting;
          });
 }
 
@@ -394,7 +392,6 @@ bool closed_late(const Findings& findings) {
 Facts facts_of(const VerdictInput& input) {
   const Findings& findings = input.findings;
   const bool marked = findings.clock.has_iterations();
-  constexpr std::uint64_t kLinesMin = 20;
   FactSet set;
   add_ends(input, set);
   add_failures(input, set);
@@ -413,7 +410,7 @@ Facts facts_of(const VerdictInput& input) {
   set.add(Fact::vacant, findings.processes.all_left);
   // The logs end at an unknown time, so a running job cannot be told from a stopped one.
   set.add(Fact::blind, !input.silence_known);
-  set.add(Fact::short_log, !marked && findings.view.lines < kLinesMin);
+  set.add(Fact::short_log, !marked && findings.view.lines < numbers::verdict().short_log_lines);
   set.add(Fact::live, findings.live != nullptr);
   return set.known();
 }
@@ -474,7 +471,6 @@ double silent_by_chance(const job::JobView& view, const Complaints& complaints) 
     if (!of_node.empty()) expected += std::pow(quiet, static_cast<double>(of_node.size()));
   return expected;
 }
-constexpr double kSilentByChanceMax = 0.2;
 
 /// Nodes that another node reports as lost and that print nothing themselves.
 std::vector<std::uint32_t> named_as_lost(const Findings& findings,
@@ -498,12 +494,13 @@ std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
   std::vector<std::uint32_t> lost = named_as_lost(findings, complained);
   const std::size_t nodes = findings.view.nodes.size();
   if (!lost.empty() || has_cause(findings)) return lost;
-  if (nodes < 3 || complaining * 2 < nodes || complaining == nodes) return lost;
-  if (silent_by_chance(findings.view, complaints) > kSilentByChanceMax) return lost;
+  if (nodes < numbers::verdict().lost_of_min || complaining * 2 < nodes || complaining == nodes)
+    return lost;
+  if (silent_by_chance(findings.view, complaints) > numbers::verdict().silent_by_chance_max)
+    return lost;
   for (std::uint32_t node = 0; node < nodes; ++node)
     if (!complained[node] && findings.view.nodes[node].end) lost.push_back(node);
-  constexpr std::size_t kLostMax = 3;
-  if (lost.size() > kLostMax || !job::is_few(lost.size(), nodes)) lost.clear();
+  if (lost.size() > numbers::verdict().lost_max || !job::is_few(lost.size(), nodes)) lost.clear();
   return lost;
 }
 
@@ -530,19 +527,17 @@ static bool pauses(const job::JobView& view) {
 }
 
 bool has_stopped(const Findings& findings) {
-  constexpr std::size_t kEventsMin = 2;
   // A program that leaves prints new lines, and so does one that evaluates or saves for the first
   // time, behind which nothing follows for a while.
   const bool leaving = leaves(findings.view);
   const bool pausing = !findings.silence.overdue && pauses(findings.view);
   if (findings.live == nullptr && findings.failures.closed && !leaving && !pausing &&
-      findings.failures.events.size() >= kEventsMin)
+      findings.failures.events.size() >= numbers::verdict().closing_events_min)
     return true;
   const detect::ending::Endings& endings = findings.endings;
   // Where words count, those of a good end say more than new lines behind them.
-  constexpr std::size_t kClosingMin = 3;
   if (endings.well || endings.complete || endings.kept)
-    return !findings.failures.worded && findings.failures.closing >= kClosingMin;
+    return !findings.failures.worded && findings.failures.closing >= numbers::verdict().closing_min;
   if (endings.ended() || findings.processes.first_left) return true;
   // Without healthy runs a pause is known by its length alone, whatever was printed before it.
   if (!findings.failures.pooled || leaving) return false;
@@ -550,11 +545,10 @@ bool has_stopped(const Findings& findings) {
   if (findings.live != nullptr) return false;  // it may go on
   if (pausing) return false;
   // Healthy runs print none of these events, so a pause of some iterations is enough.
-  constexpr Millis kPauseMin{3000};
-  constexpr double kGaps = 3;
-  const Millis pause{static_cast<std::int64_t>(kGaps * findings.clock.gap_median_ms)};
+  const Millis pause{
+      static_cast<std::int64_t>(numbers::verdict().pause_gaps * findings.clock.gap_median_ms)};
   return findings.failures.events.size() > 1 &&
-         findings.silence.stalled_for >= std::max(kPauseMin, pause);
+         findings.silence.stalled_for >= std::max(numbers::verdict().pause_min, pause);
 }
 
 Verdict decide(const VerdictInput& input, Facts known) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "aggregator/detect/network/servers.h"
+#include "aggregator/numbers/network.h"
 #include "aggregator/scoring/publish.h"
 #include "aggregator/scoring/shard.h"
 #include "common/base/check.h"
@@ -86,7 +87,7 @@ void Shard::see(const NetworkList& networks, std::set<std::string>& known) {
       continue;
     }
     const detect::network::LogNodes nodes(held.job->state());
-    double most = detect::network::kMost;
+    double most = numbers::network().node_share;
     for (const auto& network : networks) {
       const double share = detect::network::share_of_servers(*network, nodes);
       if (share <= most) continue;

@@ -8,23 +8,13 @@
 #include "aggregator/job/attempts.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/watch.h"
 #include "common/base/check.h"
 #include "common/base/earliest.h"
 #include "common/saved/archive.h"
 
 namespace l4::watch {
 namespace {
-
-/// A node must have sent lines so often while iterations went on before its silence means anything.
-constexpr std::uint32_t kGapsMin = 20;
-constexpr Millis kSettle{2000};
-/// A failure line alone may be wrong; it is confirmed if no progress follows for this long.
-constexpr Millis kRecheckMin{3000}, kRecheckMax{30'000}, kLate{200};
-constexpr std::uint64_t kSlowTicks = 50;
-/// Last lines of other agents arrive late: only this many iterations show that the job goes on.
-constexpr std::uint64_t kGoesOnTicks = 2;
-/// For this long after reconnecting, an agent may still deliver old lines.
-constexpr Millis kLastWords{5000};
 
 bool speaks(const wire::Batch& batch) {
   return std::ranges::any_of(batch.segments,
@@ -37,9 +27,9 @@ bool left_badly(const wire::ProcessFact& fact) {
 }
 
 std::string slowness_text(const Pace& pace) {
-  if (const int longs = pace.longs(); longs >= Pace::kMany)
+  if (const int longs = pace.longs(); longs >= numbers::watch().pace_many)
     return fmt::format("{} of {} iterations take far longer than before ({:.0f} ms)", longs,
-                       Pace::kNewest, pace.before_ms());
+                       numbers::watch().pace_newest, pace.before_ms());
   return fmt::format("iterations take {:.1f} times as long as before ({:.0f} ms)", pace.ratio(),
                      pace.before_ms());
 }
@@ -104,7 +94,10 @@ void JobWatch::applied(const job::JobState& state, const wire::Batch& batch, Tim
     // that line.
     if (!recheck_at_ || progress_.ticks() != ticks_at_evidence_) {
       const Millis typical = progress_.pauses().typical({Stage::training, false});
-      recheck_at_ = arrival + std::clamp(2 * typical, kRecheckMin, kRecheckMax) + kLate;
+      recheck_at_ =
+          arrival +
+          std::clamp(2 * typical, numbers::watch().recheck_min, numbers::watch().recheck_max) +
+          numbers::watch().late;
     }
     ticks_at_evidence_ = progress_.ticks();
     fire({Cause::error_line, arrival, lines.worst->node, lines.worst->rank,
@@ -112,13 +105,13 @@ void JobWatch::applied(const job::JobState& state, const wire::Batch& batch, Tim
   }
   if (lines.finished && state_ != State::finished)
     fire({Cause::ended, arrival, {}, {}, "its lines say that it ended well", false});
-  if (step.long_pause) look_from_ = arrival + kSettle;
+  if (step.long_pause) look_from_ = arrival + numbers::watch().settle;
   if (step.moved) moved(step, arrival);
   note_agent(own->second, batch, step, arrival);
 }
 
 void JobWatch::note_left(const std::vector<wire::ProcessFact>& facts, TimeMs arrival) {
-  if (progress_.ticks() >= ticks_at_left_ + kGoesOnTicks) left_.reset();
+  if (progress_.ticks() >= ticks_at_left_ + numbers::watch().goes_on_ticks) left_.reset();
   if (left_ || std::ranges::none_of(facts, left_badly)) return;
   left_ = arrival;
   ticks_at_left_ = progress_.ticks();
@@ -137,16 +130,18 @@ void JobWatch::moved(const Progress::Step& step, TimeMs now) {
   // Last lines of other agents arrive late: two iterations, or one of another attempt, mean
   // progress.
   const bool again = progress_.attempts() > attempts_at_failure_;
-  const bool on = progress_.ticks() >= ticks_at_failure_ + (again ? 1 : kGoesOnTicks);
-  const bool later = failed_at_ && now > *failed_at_ + kSettle;
+  const bool on =
+      progress_.ticks() >= ticks_at_failure_ + (again ? 1 : numbers::watch().goes_on_ticks);
+  const bool later = failed_at_ && now > *failed_at_ + numbers::watch().settle;
   if (failed_ && state_ != State::slow && on && later) {
     failed_ = false;
     const char* what = again ? "iterations of another attempt" : "iterations after a failure";
     fire({Cause::went_on, now, {}, {}, what, false});
   }
   if (state_ == State::finished) state_ = State::unknown;
-  const bool quick = slow_by_pace_ ? !progress_.pace().slower()
-                                   : progress_.ticks() >= ticks_at_failure_ + kSlowTicks;
+  const bool quick = slow_by_pace_
+                         ? !progress_.pace().slower()
+                         : progress_.ticks() >= ticks_at_failure_ + numbers::watch().slow_ticks;
   if (failed_ && state_ == State::slow && quick) {
     failed_ = false;
     fire({Cause::went_on, now, {}, {}, "iterations are as quick as before", false});
@@ -160,7 +155,7 @@ void JobWatch::note_agent(AgentPresence& agent, const wire::Batch& batch,
   if (agent.lost || progress_.by_activity() || (!speaks(batch) && !step.moved)) return;
   if (agent.heard && now > *agent.heard) {
     agent.largest = std::max(agent.largest, now - *agent.heard);
-    if (agent.gaps < kGapsMin) ++agent.gaps;
+    if (agent.gaps < numbers::watch().gaps_min) ++agent.gaps;
   }
   agent.heard = now;
   agent.told = false;
@@ -172,8 +167,8 @@ void JobWatch::agent_lost(const std::string& agent, TimeMs heard) {
   if (!own.lost) {  // otherwise it was lost earlier, without progress since
     own.lost = heard;
     own.ticks_at_loss = progress_.ticks();
-    own.late = (left_ && *left_ + kSettle < heard) ||
-               (failed_ && has_broken(state_) && *failed_at_ + kSettle < heard);
+    own.late = (left_ && *left_ + numbers::watch().settle < heard) ||
+               (failed_ && has_broken(state_) && *failed_at_ + numbers::watch().settle < heard);
   }
   own.back.reset();
   back_.erase(agent);
@@ -191,15 +186,17 @@ void JobWatch::agent_back(const std::string& agent, TimeMs now) {
   back_.insert(agent);
   own.heard.reset();
   progress_.interrupt();
-  if (own.late || progress_.ticks() >= own.ticks_at_loss + kGoesOnTicks) restore(agent, own, now);
+  if (own.late || progress_.ticks() >= own.ticks_at_loss + numbers::watch().goes_on_ticks)
+    restore(agent, own, now);
 }
 
 void JobWatch::restore_agents(const Progress::Step& step, TimeMs now) {
   for (const std::string& name : std::vector(back_.begin(), back_.end())) {
     AgentPresence& agent = agents_[name];
-    const bool again = progress_.by_activity() ||
-                       (step.ticked && progress_.ticks() >= agent.ticks_at_loss + kGoesOnTicks);
-    if (now > *agent.back + kLastWords && again) restore(name, agent, now);
+    const bool again =
+        progress_.by_activity() ||
+        (step.ticked && progress_.ticks() >= agent.ticks_at_loss + numbers::watch().goes_on_ticks);
+    if (now > *agent.back + numbers::watch().last_words && again) restore(name, agent, now);
   }
 }
 
@@ -251,7 +248,7 @@ bool JobWatch::other_evidence() const {
   if (std::ranges::any_of(agents_,
                           [](const auto& each) { return each.second.lost && !each.second.late; }))
     return true;
-  return evidence_ && progress_.last() && *evidence_ + kSettle >= *progress_.last();
+  return evidence_ && progress_.last() && *evidence_ + numbers::watch().settle >= *progress_.last();
 }
 
 std::string JobWatch::waits_text() const {
@@ -317,13 +314,17 @@ void JobWatch::recheck_lines(TimeMs now) {
 
 /// All lines of a node stopped while the job goes on.
 void JobWatch::check_agents(TimeMs now) {
-  if (agents_checked_ && now < *agents_checked_ + options_.suspect_floor / 8) return;
+  if (agents_checked_ &&
+      now < *agents_checked_ + options_.suspect_floor / numbers::watch().check_part)
+    return;
   agents_checked_ = now;
   const auto last = progress_.last();
   if (progress_.by_activity() || !last || is_over()) return;
   for (auto& [name, agent] : agents_) {
-    if (agent.lost || agent.told || !agent.heard || agent.gaps < kGapsMin) continue;
-    const Millis ordinary = std::max(3 * agent.largest, options_.suspect_floor);
+    if (agent.lost || agent.told || !agent.heard || agent.gaps < numbers::watch().gaps_min)
+      continue;
+    const Millis ordinary =
+        std::max(numbers::watch().agent_gaps * agent.largest, options_.suspect_floor);
     if (now - *agent.heard <= ordinary || *last < *agent.heard + ordinary / 2) continue;
     agent.told = true;
     fire({Cause::node_lost,
@@ -369,7 +370,8 @@ std::optional<TimeMs> JobWatch::next_check() const {
       sooner(*last + suspect_after() + Millis{1});
     else if (confirmed_ != last && pauses.may_confirm(kind))
       sooner(*last + pauses.deadline(kind, options_.confirm_floor) + Millis{1});
-    if (agents_checked_) sooner(*agents_checked_ + options_.suspect_floor / 8);
+    if (agents_checked_)
+      sooner(*agents_checked_ + options_.suspect_floor / numbers::watch().check_part);
   }
   return next;
 }

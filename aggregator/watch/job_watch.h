@@ -20,6 +20,7 @@
 
 #include "aggregator/diagnose/findings/live.h"
 #include "aggregator/diagnose/report.h"
+#include "aggregator/numbers/watch.h"
 #include "aggregator/watch/process_board.h"
 #include "aggregator/watch/progress.h"
 #include "aggregator/watch/telling_lines.h"
@@ -27,11 +28,12 @@
 
 namespace l4::watch {
 
+/// As in force: aggregator/numbers/watch.h says what each number means.
 struct Options {
-  Millis suspect_floor{60'000};   ///< no silence shorter than this is suspected
-  Millis confirm_floor{300'000};  ///< a shorter silence is confirmed only by other evidence
-  Millis device_wait{30'000};     ///< a process in state D for longer is a trigger
-  Millis rearm{60'000};           ///< re-arms a cause whose diagnosis never came
+  Millis suspect_floor = numbers::watch().suspect_floor;
+  Millis confirm_floor = numbers::watch().confirm_floor;
+  Millis device_wait = numbers::watch().device_wait;
+  Millis rearm = numbers::watch().rearm;
 };
 
 /// How the silence of a job stands.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "aggregator/numbers/watch.h"
 #include "common/saved/archive.h"
 
 namespace l4::watch {
@@ -21,20 +22,21 @@ void Pace::add(double iteration_ms) {
   ++added_;
   // While the job is slow the earlier durations are kept and the newest are dropped.
   if (kept_.size() > kKept)
-    kept_.erase(slower_ || stutters_ ? kept_.end() - static_cast<std::ptrdiff_t>(kRecent) - 1
-                                     : kept_.begin());
-  if (kept_.size() < kBefore + kRecent) return;
-  const auto split = kept_.end() - static_cast<std::ptrdiff_t>(kRecent);
+    kept_.erase(slower_ || stutters_
+                    ? kept_.end() - static_cast<std::ptrdiff_t>(numbers::watch().pace_recent) - 1
+                    : kept_.begin());
+  if (kept_.size() < numbers::watch().pace_before + numbers::watch().pace_recent) return;
+  const auto split = kept_.end() - static_cast<std::ptrdiff_t>(numbers::watch().pace_recent);
   const double recent = quartile({split, kept_.end()});
   if (!slower_ && !stutters_) before_ms_ = quartile({kept_.begin(), split});
   ratio_ = before_ms_ > 0 ? recent / before_ms_ : 1;
   slow_ms_ += slower_ || stutters_ ? iteration_ms : 0;
   note_long(iteration_ms);
-  if (ratio_ > kRatio && !slower_) {
-    if (!stutters_) begin_slow_phase(kRecent);
+  if (ratio_ > numbers::watch().pace_ratio && !slower_) {
+    if (!stutters_) begin_slow_phase(numbers::watch().pace_recent);
     slower_ = true;
   }
-  if (slower_ && ratio_ < kOver) {
+  if (slower_ && ratio_ < numbers::watch().pace_over) {
     slower_ = false;
     wait_ = 0;
   }
@@ -49,21 +51,24 @@ void Pace::begin_slow_phase(std::size_t iterations) {
 
 /// A link that loses packets makes some iterations long, and leaves the typical one as it was.
 void Pace::note_long(double iteration_ms) {
-  constexpr double kMemory = 128;
-  if (judged_ >= kNewest && !stutters_) {
-    const double weight = std::min(kMemory, static_cast<double>(judged_ - kNewest + 1));
-    const double leaves = (longs_ >> (kNewest - 1) & 1U) != 0 ? 1 : 0;
+  if (judged_ >= numbers::watch().pace_newest && !stutters_) {
+    const double weight = std::min(numbers::watch().pace_memory,
+                                   static_cast<double>(judged_ - numbers::watch().pace_newest + 1));
+    const double leaves = (longs_ >> (numbers::watch().pace_newest - 1) & 1U) != 0 ? 1 : 0;
     earlier_longs_ += (leaves - earlier_longs_) / weight;
   }
   ++judged_;
-  longs_ = (longs_ << 1U | (iteration_ms >= kLong * before_ms_ ? 1U : 0U)) & ((1U << kNewest) - 1);
+  longs_ = (longs_ << 1U | (iteration_ms >= numbers::watch().pace_long * before_ms_ ? 1U : 0U)) &
+           ((1U << numbers::watch().pace_newest) - 1);
   const int longs = std::popcount(longs_);
-  if (judged_ < kNewest + kBefore) return;
-  if (!stutters_ && longs >= kMany && longs >= (earlier_longs_ + kRise) * kNewest) {
-    if (!slower_) begin_slow_phase(kNewest);
+  if (judged_ < numbers::watch().pace_newest + numbers::watch().pace_before) return;
+  if (!stutters_ && longs >= numbers::watch().pace_many &&
+      longs >= (earlier_longs_ + numbers::watch().pace_rise) * numbers::watch().pace_newest) {
+    if (!slower_) begin_slow_phase(numbers::watch().pace_newest);
     stutters_ = true;
   }
-  if (stutters_ && longs <= std::max<double>(kFew, earlier_longs_ * kNewest)) {
+  if (stutters_ && longs <= std::max<double>(numbers::watch().pace_few,
+                                             earlier_longs_ * numbers::watch().pace_newest)) {
     stutters_ = false;
     wait_ = slower_ ? wait_ : 0;
   }
@@ -71,7 +76,7 @@ void Pace::note_long(double iteration_ms) {
 
 bool Pace::ask() {
   if (!slower() || (wait_ > 0 && added_ < asked_at_ + wait_)) return false;
-  wait_ = std::max(kRecent, 2 * wait_);
+  wait_ = std::max(numbers::watch().pace_recent, 2 * wait_);
   asked_at_ = added_;
   return true;
 }

@@ -12,27 +12,22 @@
 #include <cstdint>
 #include <vector>
 
+#include "aggregator/numbers/watch.h"
 #include "common/base/byte_stream.h"
 
 namespace l4::watch {
 
 class Pace {
  public:
-  static constexpr std::size_t kKept = 200, kBefore = 10, kRecent = 6;
-  static constexpr double kRatio = 1.3, kOver = 1.15;
-  static constexpr double kLong = 1.4;  ///< a long iteration takes so many times as long as usual
-  /// Many are long: kMany of the newest kNewest, and a part that is by kRise larger than before.
-  static constexpr int kNewest = 16, kMany = 6, kFew = 2;
-  static constexpr double kRise = 0.3;
-
-  static constexpr double kLastingMs =
-      8000;  ///< a shorter slow phase may be over when it is reported
+  static constexpr std::size_t kKept = 200;  ///< iterations
 
   void add(double iteration_ms);
   /// True if iterations are slower and that was not reported yet, or long ago.
   bool ask();
-  bool slower() const { return (slower_ || stutters_) && slow_ms_ >= kLastingMs; }
-  /// So many of the newest kNewest iterations are long, where the typical one is not; else 0.
+  bool slower() const {
+    return (slower_ || stutters_) && slow_ms_ >= numbers::watch().pace_lasting_ms;
+  }
+  /// So many of the newest iterations are long, where the typical one is not; else 0.
   int longs() const { return slower_ ? 0 : std::popcount(longs_); }
   double ratio() const { return ratio_; }
   double before_ms() const { return before_ms_; }
@@ -53,7 +48,7 @@ class Pace {
   double ratio_ = 1, before_ms_ = 0;
   double slow_ms_ = 0;  ///< duration of the slow phase
   bool slower_ = false, stutters_ = false;
-  std::uint32_t longs_ = 0;   ///< which of the newest kNewest iterations are long, as bits
+  std::uint32_t longs_ = 0;   ///< which of the newest iterations are long, as bits
   std::uint64_t judged_ = 0;  ///< iterations told long or not
   double earlier_longs_ = 0;  ///< part of long ones before the newest
 };

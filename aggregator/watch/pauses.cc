@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "aggregator/job/median.h"
+#include "aggregator/numbers/watch.h"
 #include "common/saved/archive.h"
 
 namespace l4::watch {
@@ -30,24 +31,27 @@ void Pauses::add(PauseKind kind, Millis pause) {
 
 Millis Pauses::deadline(PauseKind kind, Millis floor) const {
   const History& history = of(kind);
-  if (const Millis warm = warm_[place(kind)]; warm > Millis{0} && history.count < kKnown)
+  if (const Millis warm = warm_[place(kind)];
+      warm > Millis{0} && history.count < numbers::watch().pause_known)
     return std::max(2 * std::max(warm, history.largest), (kind.startup ? 2 : 1) * floor);
   const Millis job = largest_[kind.startup ? 0 : 1];
-  if (kind.startup || history.count == 0) return std::max(3 * job, 4 * floor);
-  if (history.count < kKnown) return std::max(3 * job, floor);
+  if (kind.startup || history.count == 0)
+    return std::max(numbers::watch().unknown_pauses * job, numbers::watch().first_floors * floor);
+  if (history.count < numbers::watch().pause_known)
+    return std::max(numbers::watch().unknown_pauses * job, floor);
   const double scatter =
-      std::min(scatter_of(history), 3.0 * static_cast<double>(history.largest.count()));
+      std::min(scatter_of(history),
+               numbers::watch().scatter_pauses * static_cast<double>(history.largest.count()));
   return std::max({Millis{static_cast<std::int64_t>(scatter)}, 2 * history.largest, floor});
 }
 
 double Pauses::scatter_of(const History& history) {
   if (history.fresh) return history.scatter;
-  constexpr double kSigmas = 6, kSigmaMin = 0.1;
   std::vector<float> values = history.logs;
   const float median = job::mean_median(values);
   for (float& value : values) value = std::abs(value - median);
-  const double sigma = std::max<double>(kSigmaMin, job::mean_median(values));
-  history.scatter = std::exp(static_cast<double>(median) + kSigmas * sigma);
+  const double sigma = std::max<double>(numbers::watch().pause_sigma_min, job::mean_median(values));
+  history.scatter = std::exp(static_cast<double>(median) + numbers::watch().pause_sigmas * sigma);
   history.fresh = true;
   return history.scatter;
 }
@@ -57,15 +61,17 @@ bool Pauses::may_confirm(PauseKind kind) const {
 }
 
 bool Pauses::is_long(PauseKind kind, Millis pause) const {
-  if (pause < kLongOver || seen(kind) < kLongKnown) return false;
+  if (pause < numbers::watch().pause_long_over || seen(kind) < numbers::watch().pause_long_known)
+    return false;
   const Millis usual = typical(kind);
   const auto ratio = static_cast<double>(pause.count()) / static_cast<double>(usual.count());
-  if (ratio < kLongRatio || pause < usual + kLongOver) return false;
-  constexpr double kAlike = 0.5;
-  const double limit = std::log(kAlike * static_cast<double>(pause.count()));
+  if (ratio < numbers::watch().pause_long_ratio || pause < usual + numbers::watch().pause_long_over)
+    return false;
+  const double limit = std::log(numbers::watch().pause_alike * static_cast<double>(pause.count()));
   const std::vector<float>& logs = of(kind).logs;
   const auto alike = std::ranges::count_if(logs, [&](float log) { return log >= limit; });
-  return static_cast<double>(alike) <= std::max(2.0, kLongShare * static_cast<double>(logs.size()));
+  return static_cast<double>(alike) <=
+         std::max(2.0, numbers::watch().pause_long_share * static_cast<double>(logs.size()));
 }
 
 Millis Pauses::typical(PauseKind kind) const {

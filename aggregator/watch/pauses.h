@@ -25,27 +25,22 @@ struct PauseKind {
 class Pauses {
  public:
   static constexpr std::size_t kKept = 200;
-  static constexpr std::size_t kKnown =
-      5;  ///< from this many pauses on the kind's own history is used
-  /// A pause is long by the measures of detect/delay/stalls.h, if as long ones are rare: at most
-  /// kLongShare of the kept ones.
-  static constexpr double kLongRatio = 4, kLongShare = 0.05;
-  static constexpr Millis kLongOver{1000};
-  static constexpr std::size_t kLongKnown = 12;
 
   void add(PauseKind kind, Millis pause);
   /// Sets the longest healthy pause of this kind in earlier jobs of the same kind; 0: not known. It
-  /// is used until the job has kKnown pauses of its own.
+  /// is used until the job has pause_known pauses of its own.
   void warm(PauseKind kind, Millis longest) { warm_[place(kind)] = longest; }
   void cool() { warm_ = {}; }
 
   /// Longest ordinary pause of this kind, by what is known of the kind:
-  /// - kKnown pauses or more: max(exp(m + 6 sigma), 2 * largest of the kind, floor). m and sigma
+  /// - pause_known pauses or more: max(exp(m + 6 sigma), 2 * largest of the kind, floor). m and
+  /// sigma
   ///   are median and median deviation of ln(pause); sigma is at least .1, and the first term at
   ///   most 3 * largest of the kind.
   /// - One to four pauses: max(3 * largest of the job, floor).
   /// - None, and always before the first iteration: max(3 * largest of the job, 4 * floor).
-  /// - Fewer than kKnown, and a longest pause of earlier jobs: max(2 * the longer of both, floor);
+  /// - Fewer than pause_known, and a longest pause of earlier jobs: max(2 * the longer of both,
+  /// floor);
   ///   before the first iteration 2 * floor stands for floor.
   Millis deadline(PauseKind kind, Millis floor) const;
 

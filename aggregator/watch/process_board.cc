@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "aggregator/numbers/watch.h"
 #include "common/base/check.h"
 #include "common/base/time.h"
 #include "common/saved/archive.h"
@@ -15,8 +16,6 @@ using wire::Exit;
 using wire::ProcessState;
 
 constexpr std::size_t kProcessesMax = 65'536;
-constexpr Millis kUnseen{2000}, kLeftWell{60'000}, kStopped{3000}, kTraced{30'000};
-constexpr Millis kAllLeft{1000};
 
 }  // namespace
 
@@ -86,12 +85,13 @@ void ProcessBoard::apply(Process& process, const wire::ProcessFact& fact, TimeMs
 std::optional<TimeMs> ProcessBoard::due_of(const Process& process) const {
   switch (process.state) {
     case ProcessState::gone:
-      if (process.exit.kind == Exit::Kind::unseen) return process.since + kUnseen;
-      return process.exit.is_well() ? process.since + kLeftWell : process.since;
+      if (process.exit.kind == Exit::Kind::unseen)
+        return process.since + numbers::watch().process_unseen;
+      return process.exit.is_well() ? process.since + numbers::watch().left_well : process.since;
     case ProcessState::stopped:
-      return process.since + kStopped;
+      return process.since + numbers::watch().process_stopped;
     case ProcessState::traced:
-      return process.since + kTraced;
+      return process.since + numbers::watch().process_traced;
     case ProcessState::uninterruptible:
       return process.since + device_wait_;
     default:
@@ -131,7 +131,7 @@ std::vector<Trigger> ProcessBoard::due(TimeMs now) {
     process->due.reset();
     if (auto trigger = trigger_of(*process)) triggers.push_back(std::move(*trigger));
   }
-  if (all_left_ && *all_left_ + kAllLeft <= now) {
+  if (all_left_ && *all_left_ + numbers::watch().all_left <= now) {
     triggers.push_back({Cause::ended,
                         *all_left_,
                         {},
@@ -147,7 +147,8 @@ std::vector<Trigger> ProcessBoard::due(TimeMs now) {
 std::optional<TimeMs> ProcessBoard::next() const {
   std::optional<TimeMs> next;
   if (!waiting_.empty()) next = waiting_.begin()->first;
-  if (all_left_) next = std::min(next.value_or(TimeMs::max()), *all_left_ + kAllLeft);
+  if (all_left_)
+    next = std::min(next.value_or(TimeMs::max()), *all_left_ + numbers::watch().all_left);
   return next;
 }
 

@@ -2,23 +2,18 @@
 
 #include <algorithm>
 
+#include "aggregator/numbers/watch.h"
 #include "common/saved/archive.h"
 
 namespace l4::watch {
 namespace {
 
-/// How far an agent's clock is trusted.
-constexpr Millis kTrust{2000};
-/// The line of a stage, from one agent, may arrive this much before the line of the iteration that
-/// precedes it, from another agent: clocks differ.
-constexpr Millis kClocks{500};
 constexpr std::size_t kStreamsMax = 262'144;
-/// Before the first iteration lines come in bursts; lines closer together than this are one burst.
-constexpr Millis kHeap{1000};
 
 TimeMs moment_of(const wire::Segment& segment, TimeMs arrival) {
-  return segment.arrival_end ? std::clamp(*segment.arrival_end, arrival - kTrust, arrival)
-                             : arrival;
+  return segment.arrival_end
+             ? std::clamp(*segment.arrival_end, arrival - numbers::watch().trust, arrival)
+             : arrival;
 }
 
 /// Order of attempts in files: the attempt of the path, then the run within the file.
@@ -112,7 +107,7 @@ void Progress::segment(const job::Stream& stream, std::uint64_t key, const wire:
   if (!iterated_) {
     if (!says_anything(segment)) return;
     step.moved = true;
-    if (marked_ && at < *marked_ + kHeap && kind_.stage == segment.stage)
+    if (marked_ && at < *marked_ + numbers::watch().burst_within && kind_.stage == segment.stage)
       last_ = std::max(last_.value_or(at), at);
     else
       reach(at, {segment.stage, true}, step);
@@ -125,7 +120,7 @@ void Progress::segment(const job::Stream& stream, std::uint64_t key, const wire:
   if ((stages_begun_ & bit) != 0) return;
   // Reported late: iterations were done since this stage began.
   const TimeMs begin = segment.arrival_begin ? std::min(*segment.arrival_begin, at) : at;
-  if (marked_ && begin + kTrust < *marked_) return;
+  if (marked_ && begin + numbers::watch().trust < *marked_) return;
   stages_begun_ |= bit;
   begin_stage(segment.stage, marked_ ? std::max(begin, *marked_) : begin,
               static_cast<std::uint32_t>(key >> 32U), step);
@@ -157,7 +152,8 @@ void Progress::completed(std::uint64_t key, const wire::Segment& segment, TimeMs
   last_ = std::max(last_.value_or(at), at);
   // A stray number far beyond the job's iterations must not stop its clock.
   stray_ = newest_ && iteration <= *newest_ ? stray_ + 1 : 0;
-  if (stray_ > 64 + 4 * streams_.size()) newest_.reset();
+  if (stray_ > numbers::watch().stray_min + numbers::watch().stray_per_stream * streams_.size())
+    newest_.reset();
   if (newest_ && iteration <= *newest_) return;
   step.ticked = true;
   before_ = segment.before;
@@ -175,7 +171,7 @@ void Progress::tick(Iteration iteration, TimeMs at, std::uint32_t agent, Step& s
   if (!paced_ || at > paced_->at) paced_ = Moment{iteration, at};
   newest_ = iteration;
   // The stage after this iteration lasts, although its line arrived before the iteration's.
-  const Millis before = agent == stage_agent_ ? Millis{0} : kClocks;
+  const Millis before = agent == stage_agent_ ? Millis{0} : numbers::watch().clocks_apart;
   if (!first && stage_at_ && at <= *stage_at_ + before) {
     last_ = std::max(last_.value_or(at), at);
     return;

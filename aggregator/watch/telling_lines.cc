@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "aggregator/detect/evidence/ending.h"
+#include "aggregator/numbers/watch.h"
 #include "common/saved/archive.h"
 
 namespace l4::watch {
@@ -12,8 +13,6 @@ using detect::Severity;
 
 constexpr std::size_t kTellingMax = 65'536, kKnownMax = 4'096, kTextBytesMax = 120;
 constexpr std::size_t kRanksMax = 262'144;
-constexpr std::uint64_t kNoiseTicks = 2;
-constexpr Millis kQuiet{60'000};
 constexpr std::uint8_t kNotTelling =
     wire::kMarkIteration | wire::kMarkTeardown | wire::kMarkFinished | wire::kMarkProgress;
 
@@ -59,8 +58,8 @@ bool TellingLines::is_new(TemplateId id, Severity severity, std::uint64_t ticks,
     return true;
   }
   Known& known = found->second;
-  const bool noise = ticks >= known.ticks + kNoiseTicks;
-  const bool quiet = now >= known.last + kQuiet;
+  const bool noise = ticks >= known.ticks + numbers::watch().noise_ticks;
+  const bool quiet = now >= known.last + numbers::watch().noise_quiet;
   known.last = std::max(known.last, now);
   return noise && quiet && severity == Severity::fatal;
 }

@@ -53,17 +53,20 @@ def at(line, seconds, rank=0):
             f"ProcessGroupNCCL.cpp:688] [Rank {rank}] {line}\n")
 
 
-TIMEOUT = ("Watchdog caught collective operation timeout: WorkNCCL(SeqNum=40, OpType={}, NumelIn=8, "
-           "NumelOut=8, Timeout(ms)=600000) ran for 600053 milliseconds before timing out.")
+TIMEOUT = ("Watchdog caught collective operation timeout: WorkNCCL(SeqNum=40, OpType={}, "
+           "NumelIn=8, NumelOut=8, Timeout(ms)=600000) ran for 600053 milliseconds before timing "
+           "out.")
 STAMPED = "".join(f"2026-04-05 03:00:{second:02d},000 [INFO] main: reading part {second}\n"
                   for second in range(5, 45, 4))
 ABORTED = at("To avoid data inconsistency, we are taking the entire process down.", 1260)
 STEPS = "".join(f"iteration {i}: loss={9 - i / 10:.3f}\n" for i in range(1, 31))
-KEEP_ALIVE = ("W0403 16:15:06.176000 538977 torch/distributed/elastic/rendezvous/dynamic_rendezvous.py:"
-              "1331] The node 'gpu-{}_538977_0' has failed to send a keep-alive heartbeat to the "
+KEEP_ALIVE = ("W0403 16:15:06.176000 538977 torch/distributed/elastic/rendezvous/"
+              "dynamic_rendezvous.py:1331] The node 'gpu-{}_538977_0' has failed to send a "
+              "keep-alive heartbeat to the "
               "rendezvous '1365' due to an error of type {}.\n")
-NOT_DESTROYED = ("[rank{0}]:[W403 16:14:57.65993062{0} ProcessGroupNCCL.cpp:1250] Warning: WARNING: "
-                 "process group has NOT been destroyed before we destruct ProcessGroupNCCL.\n")
+NOT_DESTROYED = ("[rank{0}]:[W403 16:14:57.65993062{0} ProcessGroupNCCL.cpp:1250] Warning: "
+                 "WARNING: process group has NOT been destroyed before we destruct "
+                 "ProcessGroupNCCL.\n")
 LEFT = NOT_DESTROYED.format(0) + NOT_DESTROYED.format(1)
 FILLER = "".join(f"loading shard part-{i:05d} of the corpus\n" for i in range(40))
 CANCELLED = "slurmstepd: error: *** JOB {} ON node-7 CANCELLED AT 2026-11-16T03:47:55 ***\n"
@@ -98,7 +101,8 @@ KINDS = [
                           ("RendezvousConnectionError", "--- Training summary ---"),
                           ("RendezvousTimeoutError", "*** Summary of 30 steps ***"))),
     # A batch system that ends a job at its memory limit may first say that it was cancelled.
-    *((f"a memory limit of job {job}", FILLER + CANCELLED.format(job) + OOM_KILLS.format(kills, job),
+    *((f"a memory limit of job {job}",
+       FILLER + CANCELLED.format(job) + OOM_KILLS.format(kills, job),
        None, "oom_kill") for job, kills in (("91762", 1), ("4711", 3), ("88", 12))),
     # How long a first iteration takes nobody knows.
     *((f"a job cancelled before its first iteration: {loader}",

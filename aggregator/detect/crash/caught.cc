@@ -2,6 +2,7 @@
 
 #include "aggregator/detect/evidence/wording.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/crash.h"
 
 namespace l4::detect::crash {
 
@@ -30,9 +31,8 @@ const Caught::Counts* Caught::counts_of(std::uint32_t event) const {
 }
 
 bool Caught::changed_nothing(std::uint32_t event) const {
-  constexpr std::uint64_t kTimes = 5;
   const Counts* counts = counts_of(event);
-  return counts != nullptr && counts->all >= counts->behind + kTimes &&
+  return counts != nullptr && counts->all >= counts->behind + numbers::crash().harmless_times &&
          counts->all >= 2 * counts->behind;
 }
 

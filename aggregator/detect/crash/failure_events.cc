@@ -17,12 +17,11 @@
 #include "aggregator/job/share.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/crash.h"
 #include "common/base/earliest.h"
 
 namespace l4::detect::crash {
 namespace {
-
-constexpr Millis kMarginMin{2000};
 
 /// Time of a rank's last progress on its own clock; none for a rank that is far behind.
 std::optional<TimeMs> progress_of(const job::RankView& rank, const job::JobClock& clock) {
@@ -34,12 +33,12 @@ std::optional<TimeMs> progress_of(const job::RankView& rank, const job::JobClock
 /// job's time where a node shows no progress or stopped long before the others.
 std::vector<std::optional<TimeMs>> progress_by_node(const job::JobView& view,
                                                     const job::JobClock& clock) {
-  constexpr Millis kApartMax{30'000};
   std::vector<std::optional<TimeMs>> progress(view.nodes.size());
   for (const job::RankView& rank : view.ranks)
     progress[rank.node] = std::max(progress[rank.node], rank.completed_time);
   for (std::optional<TimeMs>& own : progress)
-    if (!own || (clock.last_progress && *own + kApartMax < *clock.last_progress))
+    if (!own ||
+        (clock.last_progress && *own + numbers::crash().node_apart_max < *clock.last_progress))
       own = clock.last_progress;
   return progress;
 }
@@ -57,10 +56,11 @@ std::vector<std::uint64_t> completed_by_file(const job::JobView& view) {
 /// completed iterations for long afterwards: all of them print some lines in an iteration.
 bool went_on(const job::JobView& view, const job::Occurrence& occurrence,
              std::uint64_t completed_line) {
-  constexpr std::uint64_t kLinesMin = 50, kLinesOfSpeaker = 8;
   if (occurrence.time && occurrence.stats.first_time_exact) return false;
   if (view.streams[occurrence.stream].state->last_completed) return false;
-  const std::uint64_t most = std::max(kLinesMin, kLinesOfSpeaker * view.streams.size());
+  const std::uint64_t most =
+      std::max(numbers::crash().went_on_lines_min,
+               numbers::crash().went_on_lines_of_speaker * view.streams.size());
   return occurrence.stats.first_line + most < completed_line;
 }
 
@@ -76,11 +76,11 @@ bool is_behind(const job::Occurrence& occurrence, std::uint64_t completed_line,
 /// Lines that a program had buffered are printed behind the line that tells of its end.
 bool is_before_buffered(const job::Stream& stream, const job::EventStats& stats,
                         const job::JobClock& clock) {
-  constexpr std::uint64_t kLinesMax = 256;
-  constexpr std::int64_t kIterationsMax = 16;
-  if (stream.last_line > stats.last_line + kLinesMax || !stats.last_iteration) return false;
+  if (stream.last_line > stats.last_line + numbers::crash().buffered_lines_max ||
+      !stats.last_iteration)
+    return false;
   return stream.last_completed->value() - stats.last_iteration->value() <=
-         kIterationsMax * clock.stride;
+         numbers::crash().buffered_iterations_max * clock.stride;
 }
 
 /// Whether an occurrence began after the end of progress, judged within its stream.
@@ -105,8 +105,8 @@ bool after_progress(const job::JobView& view, const job::JobClock& clock,
   const auto progress = own ? own : node_progress;
   // The end of progress is unknown, so only the last lines of a stream can be about it.
   if (!progress) return occurrence.stats.first_line >= stream.state->tail_line;
-  const Millis margin =
-      std::max(kMarginMin, Millis{static_cast<std::int64_t>(2 * clock.gap_median_ms)});
+  const Millis margin = std::max(numbers::crash().margin_min,
+                                 Millis{static_cast<std::int64_t>(2 * clock.gap_median_ms)});
   return *occurrence.time + margin >= *progress;
 }
 
@@ -163,38 +163,36 @@ LinesByLog good_ends(const job::JobView& view) {
 
 /// In a job that prints no iterations: the program went on for long, and came to a good end.
 bool ended_well_after(const job::JobView& view, const LinesByLog& ends, const job::Occurrence& at) {
-  constexpr std::uint64_t kLines = 50;  // a launcher's last words may sound good, too
   const auto end = ends.find(view.streams[at.stream].log());
-  return end != ends.end() && at.stats.first_line + kLines < end->second;
+  return end != ends.end() && at.stats.first_line + numbers::crash().good_end_lines < end->second;
 }
 
 /// In a job that prints no iterations: a line that the stream printed again and again from its
 /// beginning on, while it went on. No known fault: some programs try for long before they fail.
 bool recurs(const job::JobView& view, const EventHint& hint, const job::Occurrence& at) {
-  constexpr std::uint64_t kTimes = 5, kLines = 100;
-  if (hint.known_fault || hint.severity == Severity::fatal || at.stats.count < kTimes) return false;
+  if (hint.known_fault || hint.severity == Severity::fatal ||
+      at.stats.count < numbers::crash().recurs_times)
+    return false;
   const std::uint64_t end = view.streams[at.stream].state->last_line;
-  return end - at.stats.first_line >= kLines && at.stats.first_line * 3 <= end &&
-         (at.stats.last_line - at.stats.first_line) * 3 >= end;
+  return end - at.stats.first_line >= numbers::crash().recurs_lines &&
+         at.stats.first_line * numbers::crash().recurs_part <= end &&
+         (at.stats.last_line - at.stats.first_line) * numbers::crash().recurs_part >= end;
 }
 
 /// By log: last line that sounds like a failure. Of an event that came a few times in a stream only
 /// the first line is known.
 LinesByLog last_complaints(const job::JobView& view, const std::vector<EventHint>& hints) {
-  constexpr std::uint64_t kFew = 4;
   const auto complains = [&](std::size_t event) {
     return hints[event].severity >= Severity::failure;
   };
   return last_lines(view, complains, [](const job::EventStats& stats) {
-    return stats.count <= kFew ? stats.first_line : stats.last_line;
+    return stats.count <= numbers::crash().first_line_times ? stats.first_line : stats.last_line;
   });
 }
 
 /// By stream of a job that prints no iterations: it worked on behind the last complaint of its log,
 /// as its many lines of many kinds show.
 std::vector<bool> find_unhurt(const job::JobView& view, const std::vector<EventHint>& hints) {
-  constexpr std::uint64_t kLines = 100;
-  constexpr std::uint32_t kKinds = 8;
   const auto complaints = last_complaints(view, hints);
   std::vector<std::uint64_t> from(view.streams.size(), 0);
   for (std::size_t i = 0; i < view.streams.size(); ++i)
@@ -206,8 +204,9 @@ std::vector<bool> find_unhurt(const job::JobView& view, const std::vector<EventH
       if (at.stats.last_line > from[at.stream]) ++kinds[at.stream];
   std::vector<bool> unhurt(view.streams.size(), false);
   for (std::size_t i = 0; i < unhurt.size(); ++i)
-    unhurt[i] =
-        from[i] > 0 && view.streams[i].state->last_line >= from[i] + kLines && kinds[i] >= kKinds;
+    unhurt[i] = from[i] > 0 &&
+                view.streams[i].state->last_line >= from[i] + numbers::crash().unhurt_lines &&
+                kinds[i] >= numbers::crash().unhurt_kinds;
   return unhurt;
 }
 
@@ -235,7 +234,7 @@ std::vector<Gap> gaps_of(const job::JobView& view,
       if (stream.state->last_completed || !at.time || !at.stats.first_time_exact || !end) continue;
       Gap& gap = gaps[at.stream];
       const std::uint64_t line = at.stats.first_line;
-      if (*at.time + kMarginMin < *end)
+      if (*at.time + numbers::crash().margin_min < *end)
         gap.before = std::max(gap.before, line);
       else
         gap.after = gap.after == 0 ? line : std::min(gap.after, line);
@@ -285,13 +284,12 @@ struct Setting {
   /// A line without a time that tells how a process ends, shortly before what its log prints after
   /// the end of progress, belongs to that: the stamp before it may be hours old.
   bool is_in_gap(const EventHint& hint, const job::Occurrence& at) const {
-    constexpr std::uint64_t kNearLines = 64;
     const Gap& gap = gaps[at.stream];
     const std::uint64_t line = at.stats.first_line;
     const bool tells = (!known.wording && known.runs) || hint.severity == Severity::fatal ||
                        (hint.known_fault && hint.severity == Severity::failure);
     return tells && !hint.mild && !at.stats.first_time_exact && line > gap.before &&
-           line < gap.after && line + kNearLines > gap.after;
+           line < gap.after && line + numbers::crash().gap_lines > gap.after;
   }
   /// A line without a stamp is later than the stamp before it by an unknown time; but its speaker
   /// completed an iteration behind it, or did not.
@@ -351,9 +349,8 @@ bool was_survived(const job::JobView& view, const FailureEvent& event, const Eve
 /// survived.
 bool is_cut_short(const job::JobView& view, const FailureEvent& event,
                   const std::vector<std::string_view>& survived) {
-  constexpr std::size_t kLengthMin = 16;
   const job::EventView& cut = view.events[event.event];
-  if (cut.count > 1 || cut.text.size() < kLengthMin) return false;
+  if (cut.count > 1 || cut.text.size() < numbers::crash().cut_length_min) return false;
   const job::Occurrence& at = cut.at.front();
   if (at.stats.last_line < view.streams[at.stream].state->last_line) return false;
   return std::ranges::any_of(survived,
@@ -364,7 +361,6 @@ bool is_cut_short(const job::JobView& view, const FailureEvent& event,
 /// run: no failure by itself, but it accompanies one.
 std::optional<FailureEvent> judge_excess(const job::JobView& view, std::uint32_t index,
                                          const EventHint& hint) {
-  constexpr std::uint64_t kTimes = 4;
   const job::EventView& event = view.events[index];
   if (!hint.in_pool || !hint.excess || hint.severity < Severity::failure) return std::nullopt;
   std::vector<std::uint64_t> counts;
@@ -376,7 +372,8 @@ std::optional<FailureEvent> judge_excess(const job::JobView& view, std::uint32_t
   found.event = index;
   found.severity = Severity::notice;
   for (std::uint32_t i = 0; i < event.at.size(); ++i)
-    if (event.at[i].stats.count > kTimes * usual) found.occurrences.push_back(i);
+    if (event.at[i].stats.count > numbers::crash().excess_times * usual)
+      found.occurrences.push_back(i);
   if (found.occurrences.empty() || !job::is_few(found.occurrences.size(), view.ranks.size()))
     return std::nullopt;
   set_first(event, found);
@@ -386,11 +383,11 @@ std::optional<FailureEvent> judge_excess(const job::JobView& view, std::uint32_t
 /// Where nothing is known of healthy runs and some events are those of few nodes, others that came
 /// before these are the usual work of all, unless the logs end with them.
 void keep_rare(const job::JobView& view, std::vector<FailureEvent>& events) {
-  constexpr std::size_t kNodesMin = 4;
   const auto is_rare = [&](const FailureEvent& event) {
     return job::is_few(count_nodes(view, event), view.nodes.size());
   };
-  if (view.nodes.size() < kNodesMin || std::ranges::none_of(events, is_rare)) return;
+  if (view.nodes.size() < numbers::crash().rare_nodes_min || std::ranges::none_of(events, is_rare))
+    return;
   std::optional<TimeMs> first;
   for (const FailureEvent& event : events)
     if (is_rare(event)) keep_earliest(first, event.first_time);
@@ -421,14 +418,13 @@ void take_set_apart(const job::JobView& view, const job::JobClock& clock,
 void add_quiet(const job::JobView& view, const job::JobClock& clock,
                const std::vector<EventHint>& hints, const UsualCourse& course,
                std::vector<FailureEvent>& quiet, FailureEvents& found) {
-  constexpr Millis kBefore{3000};
   if (!found.first_failure) return;
   for (FailureEvent& event : quiet) {
     if (!event.first_time) continue;
     const bool apart =
         course.known().runs && is_set_apart(view, clock, event, hints[event.event], course);
     const bool after = *event.first_time >= *found.first_failure;
-    const bool near = *event.first_time + kBefore >= *found.first_failure;
+    const bool near = *event.first_time + numbers::crash().quiet_before >= *found.first_failure;
     if ((after && clock.has_iterations()) || (apart && near))
       found.events.push_back(std::move(event));
   }

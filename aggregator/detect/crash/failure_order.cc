@@ -10,12 +10,10 @@
 
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/crash.h"
 
 namespace l4::detect::crash {
 namespace {
-
-/// A failure prints its lines together; the tracebacks of a node's ranks are some hundred lines.
-constexpr std::uint64_t kNearLines = 500;
 
 /// Lines with a time of their own, by line.
 using Timed = std::vector<std::pair<std::uint64_t, TimeMs>>;
@@ -37,7 +35,7 @@ std::map<job::Log, Timed> timed_lines(const job::JobView& view,
 std::optional<TimeMs> time_near(const Timed& lines, std::uint64_t line) {
   const auto behind =
       std::ranges::lower_bound(lines, line, {}, &std::pair<std::uint64_t, TimeMs>::first);
-  std::uint64_t least = kNearLines;
+  std::uint64_t least = numbers::crash().together_lines;
   std::optional<TimeMs> time;
   if (behind != lines.begin()) {
     const auto before = std::prev(behind);

@@ -7,13 +7,10 @@
 #include "aggregator/detect/evidence/letters.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/crash.h"
 
 namespace l4::detect::crash {
 namespace {
-
-constexpr double kSurvivedMin = 3;    // different lines that changed nothing
-constexpr double kExpectedMin = 0.1;  // fewer expected ones excuse none at the end
-constexpr double kEnd = 0.7;          // share of the lines before the end, if no iteration shows it
 
 /// Lines of one stream that only sound like a failure, each text once.
 struct Sounding {
@@ -31,15 +28,16 @@ constexpr auto kLittleWords = std::to_array<std::string_view>(
 /// Last line that surely was not the end.
 double end_of_progress(const job::Stream& stream) {
   return stream.last_completed ? static_cast<double>(stream.last_completed_line)
-                               : kEnd * static_cast<double>(stream.last_line);
+                               : numbers::crash().free_end * static_cast<double>(stream.last_line);
 }
 
 bool is_free_text(const job::Stream& stream, const Sounding& sounding) {
   const double before = end_of_progress(stream);
-  if (sounding.survived < kSurvivedMin || before < 1) return false;
+  if (sounding.survived < numbers::crash().free_survived_min || before < 1) return false;
   const double behind = static_cast<double>(stream.last_line) - before;
   const double expected = sounding.survived * behind / before;
-  return sounding.last == 0 || (expected >= kExpectedMin && sounding.last <= 2 * expected + 1);
+  return sounding.last == 0 ||
+         (expected >= numbers::crash().free_expected_min && sounding.last <= 2 * expected + 1);
 }
 
 /// Letters alone, but for an apostrophe inside and signs at its ends.
@@ -55,7 +53,6 @@ bool is_plain(std::string_view word) {
 }  // namespace
 
 bool is_prose(std::string_view text) {
-  constexpr std::size_t kWordsMin = 12, kLittleMin = 4;
   std::size_t words = 0, plain = 0, little = 0;
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t end = std::min(text.find(' ', i), text.size());
@@ -66,7 +63,8 @@ bool is_prose(std::string_view text) {
     plain += is_plain(word) ? 1 : 0;
     little += equals_one_of(word, kLittleWords) ? 1 : 0;
   }
-  return words >= kWordsMin && little >= kLittleMin && plain * 4 >= words * 3;
+  return words >= numbers::crash().prose_words_min && little >= numbers::crash().prose_little_min &&
+         plain * 100 >= words * numbers::crash().prose_plain_percent;
 }
 
 std::vector<FreeText> find_free_text(const job::JobView& view,
@@ -83,10 +81,9 @@ std::vector<FreeText> find_free_text(const job::JobView& view,
       sounding.prose += prose ? 1 : 0;
     }
   }
-  constexpr std::uint32_t kProseMin = 4;
   std::vector<FreeText> free(view.streams.size(), FreeText::none);
   for (std::size_t i = 0; i < free.size(); ++i) {
-    if (soundings[i].prose >= kProseMin) free[i] = FreeText::prose;
+    if (soundings[i].prose >= numbers::crash().prose_lines_min) free[i] = FreeText::prose;
     if (is_free_text(*view.streams[i].state, soundings[i])) free[i] = FreeText::all;
   }
   return free;

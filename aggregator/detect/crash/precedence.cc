@@ -5,14 +5,10 @@
 
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/crash.h"
 
 namespace l4::detect::crash {
 namespace {
-
-constexpr Millis kNear{60'000};        // batch systems report a step's end within a minute
-constexpr Millis kClocks{1000};        // two clocks may differ by so much
-constexpr std::uint64_t kLines = 200;  // stacks of many ranks stand between cause and summary
-constexpr std::uint64_t kBlock = 12;   // lines of one message
 
 /// Says what happened.
 bool is_precise(const FailureEvent& event, const EventHint& hint) {
@@ -37,7 +33,8 @@ bool is_carried(const job::JobView& view, const std::vector<EventHint>& hints,
       log_of(view, inner) == log_of(view, wrapper) && inner.first_line == wrapper.first_line + 1)
     return true;
   return hint.coded && !hint.general && !hint.in_pool &&
-         log_of(view, inner) == log_of(view, wrapper) && lines_between(inner, wrapper) <= kBlock;
+         log_of(view, inner) == log_of(view, wrapper) &&
+         lines_between(inner, wrapper) <= numbers::crash().block_lines;
 }
 
 /// An exception left the program before: the destructors that run meanwhile may throw, too.
@@ -46,7 +43,7 @@ bool died_before(const std::vector<EventHint>& hints, const FailureEvent& cause,
   const EventHint& hint = hints[cause.event];
   return is_precise(cause, hint) && !hint.dying && cause.severity == Severity::fatal &&
          cause.first_stream == event.first_stream && cause.first_line < event.first_line &&
-         lines_between(cause, event) <= kLines;
+         lines_between(cause, event) <= numbers::crash().stack_lines;
 }
 
 struct Order {
@@ -56,10 +53,12 @@ struct Order {
 
 Order order_of(const job::JobView& view, const FailureEvent& a, const FailureEvent& b) {
   const bool one_log = log_of(view, a) == log_of(view, b);
-  if (one_log && lines_between(a, b) <= kLines) return {true, a.first_line <= b.first_line};
+  if (one_log && lines_between(a, b) <= numbers::crash().stack_lines)
+    return {true, a.first_line <= b.first_line};
   if (a.placed && b.placed) {
     const Millis later = *b.placed - *a.placed;
-    return {std::chrono::abs(later) <= kNear, later >= -kClocks};
+    return {std::chrono::abs(later) <= numbers::crash().report_within,
+            later >= -numbers::crash().clocks_apart};
   }
   return {!one_log, false};
 }

@@ -6,12 +6,10 @@
 #include "aggregator/job/clock.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/crash.h"
 
 namespace l4::detect::crash {
 namespace {
-
-constexpr std::uint64_t kClosing = 4;     // lines of a stream that close it
-constexpr std::uint64_t kLastLines = 48;  // its end, where nothing is known of healthy runs
 
 /// True if at least half of the occurrences hold.
 template <class Holds>
@@ -33,7 +31,7 @@ bool is_among_last(const job::JobView& view, const FailureEvent& found, std::uin
 }  // namespace
 
 bool is_closing(const job::JobView& view, const FailureEvent& found) {
-  return is_among_last(view, found, kClosing);
+  return is_among_last(view, found, numbers::crash().closing_lines);
 }
 
 UsualCourse::UsualCourse(const job::JobView& view, const std::vector<EventHint>& hints, Known known)
@@ -55,18 +53,17 @@ UsualCourse::UsualCourse(const job::JobView& view, const std::vector<EventHint>&
 }
 
 bool UsualCourse::goes_on(std::uint32_t stream, std::uint64_t line) const {
-  constexpr std::ptrdiff_t kEnding = 3;  // events that a program may print while it ends
   const std::vector<std::uint64_t>& begins = courses_[stream].begins;
-  return begins.end() - std::ranges::upper_bound(begins, line) > kEnding;
+  return begins.end() - std::ranges::upper_bound(begins, line) > numbers::crash().ending_events;
 }
 
 bool UsualCourse::closes_at(std::uint32_t stream, std::uint64_t line) const {
-  constexpr std::uint64_t kStackLines = 64;
   const Course& course = courses_[stream];
   if (line <= course.completed) return false;
   const std::uint64_t last = std::min(course.usual, course.end);
-  return line + kClosing > last ||
-         (!known_.wording && line + kStackLines > last && !goes_on(stream, line));
+  return line + numbers::crash().closing_lines > last ||
+         (!known_.wording && line + numbers::crash().closing_stack_lines > last &&
+          !goes_on(stream, line));
 }
 
 Closing closing_of(const job::JobView& view, const std::vector<FailureEvent>& events,
@@ -87,7 +84,6 @@ Closing closing_of(const job::JobView& view, const std::vector<FailureEvent>& ev
 
 bool is_set_apart(const job::JobView& view, const job::JobClock& clock, const FailureEvent& found,
                   const EventHint& hint, const UsualCourse& course) {
-  constexpr std::uint64_t kOftenMin = 8;  // a line of the program's usual work
   if (course.known().runs) {
     if (hint.in_pool) return false;
     if (clock.has_iterations()) return true;
@@ -100,12 +96,13 @@ bool is_set_apart(const job::JobView& view, const job::JobClock& clock, const Fa
   }
   // Several processes that share a log fail one after the other with the same words.
   if (!course.known().wording)
-    return clock.has_iterations() || is_among_last(view, found, kLastLines);
+    return clock.has_iterations() || is_among_last(view, found, numbers::crash().end_lines);
   const job::EventView& event = view.events[found.event];
   if (found.occurrences.size() < event.at.size()) return false;
-  if (event.count > kOftenMin * event.at.size()) return false;
+  if (event.count > numbers::crash().often_times * event.at.size()) return false;
   return mostly(view, found, [](const job::EventStats& stats, const job::Stream& stream) {
-    const std::uint64_t last = std::min(kLastLines, stream.last_line / 3 + 1);
+    const std::uint64_t last =
+        std::min(numbers::crash().end_lines, stream.last_line / numbers::crash().end_part + 1);
     return stats.first_line + last > stream.last_line;
   });
 }

@@ -14,6 +14,8 @@
 #include <span>
 #include <vector>
 
+#include "aggregator/numbers/cross_job.h"
+
 namespace l4::detect::cross_job {
 
 /// One event on one node of this job.
@@ -36,10 +38,11 @@ struct EventHere {
 
 enum class Rule : std::uint8_t { l4, paper };
 
+/// As in force: aggregator/numbers/cross_job.h says what each number means.
 struct FilterOptions {
   Rule rule = Rule::l4;
-  double excess_min = 6;  ///< least excess, in standard deviations
-  double ratio_min = 3;   ///< least count over the largest expectation
+  double excess_min = numbers::cross_job().excess_min;
+  double ratio_min = numbers::cross_job().ratio_min;
 };
 
 struct EventVerdict {

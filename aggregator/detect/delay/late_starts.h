@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "aggregator/detect/delay/delays.h"
+#include "aggregator/numbers/delay.h"
 
 namespace l4::job {
 struct JobView;
@@ -18,11 +19,12 @@ struct JobView;
 
 namespace l4::detect::delay {
 
+/// As in force: aggregator/numbers/delay.h says what each number means.
 struct LateOptions {
-  double late_min_ms = 10'000;
-  double sigmas_min = 8;          ///< of the ranks' own scatter
-  double scatter_max_ms = 5'000;  ///< of a line that tells something: quarter to three quarters
-  std::size_t ranks_min = 3;
+  double late_min_ms = numbers::delay().late_min_ms;
+  double sigmas_min = numbers::delay().late_sigmas_min;
+  double scatter_max_ms = numbers::delay().late_scatter_max_ms;
+  std::size_t ranks_min = numbers::delay().late_ranks_min;
 };
 
 /// Latest first.

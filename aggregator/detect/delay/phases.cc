@@ -14,6 +14,7 @@
 #include "aggregator/job/median.h"
 #include "aggregator/job/share.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/delay.h"
 #include "common/wire/segment.h"
 
 namespace l4::detect::delay {
@@ -55,7 +56,6 @@ std::vector<std::size_t> neighbours(std::size_t size, std::size_t at) {
 
 void read_timers(const job::StreamView& stream, const job::NumberedRows& rows, std::size_t at,
                  Readings& readings) {
-  constexpr std::size_t kPastMin = 4;
   const auto places = neighbours(rows.size(), at);
   for (const wire::TimerTotal& timer : rows.record(at).timers) {
     if (timer.timer >= stream.agent->timers.size()) continue;
@@ -64,7 +64,7 @@ void read_timers(const job::StreamView& stream, const job::NumberedRows& rows, s
     for (const std::size_t place : places)
       if (const double ms = ms_of(rows.record(place), timer.timer, known.learned); ms >= 0)
         past.push_back(ms);
-    if (past.size() < kPastMin) continue;
+    if (past.size() < numbers::delay().timer_past_min) continue;
     // What few iterations print is no part of an ordinary one.
     if (known.learned && 2 * past.size() < places.size()) continue;
     readings[known.name].push_back({stream.rank, known.kind, ms_of(timer, known.learned),
@@ -80,7 +80,6 @@ double lead_ms(const job::NumberedRows& rows, std::size_t at) {
 /// The time until the first line, of streams that print further lines in their iterations.
 void read_lead(const job::StreamView& stream, const job::NumberedRows& rows, std::size_t at,
                Readings& readings) {
-  constexpr std::size_t kPastMin = 4;
   const double lead = lead_ms(rows, at);
   if (lead < 0) return;
   std::vector<double> past;
@@ -88,7 +87,7 @@ void read_lead(const job::StreamView& stream, const job::NumberedRows& rows, std
     if (const double ms = lead_ms(rows, place);
         ms >= 0 && rows.record(place).begin != rows.record(place).end)
       past.push_back(ms);
-  if (past.size() < kPastMin) return;
+  if (past.size() < numbers::delay().lead_past_min) return;
   readings[""].push_back({stream.rank, wire::TimerKind::mixed, lead, job::lower_median(past)});
 }
 
@@ -108,16 +107,17 @@ Readings read_iteration(const job::JobView& view, const job::NumberedStreams& nu
 /// nothing.
 std::optional<Holdup> holdup_of(std::string_view phase, const std::vector<Reading>& readings,
                                 double excess_ms) {
-  constexpr double kExplains = 0.5, kBeyond = 1.1, kRoundingMs = 1000;
   const auto is_long = [&](const Reading& reading) {
-    return reading.excess() >= kExplains * excess_ms;
+    return reading.excess() >= numbers::delay().holdup_explains * excess_ms;
   };
   const auto longs = static_cast<std::size_t>(std::ranges::count_if(readings, is_long));
   if (longs == 0) return std::nullopt;
   const Reading& most = *std::ranges::max_element(readings, {}, &Reading::excess);
   if (most.kind == wire::TimerKind::wait) return std::nullopt;
   // A phase of an iteration takes no longer than it.
-  if (most.learned && most.excess() > kBeyond * excess_ms + kRoundingMs) return std::nullopt;
+  if (most.learned && most.excess() > numbers::delay().holdup_beyond * excess_ms +
+                                          numbers::delay().holdup_rounding_ms)
+    return std::nullopt;
   Holdup holdup{std::string(phase), std::nullopt, most.ms, most.usual_ms, false};
   const bool own = most.kind == wire::TimerKind::own;
   // With two ranks, one waits for the other: only what the phase is tells which one.
@@ -250,7 +250,8 @@ std::optional<Shift> shift_of(const std::vector<float>& values, const PhaseOptio
   }
   const double sigma = kMadToSigma * job::lower_median(off);
   const double growth = shift.after - shift.before;
-  const bool apart = high * 8 <= shift.from && low * 8 <= values.size() - shift.from;
+  const bool apart = high * numbers::delay().shift_apart_part <= shift.from &&
+                     low * numbers::delay().shift_apart_part <= values.size() - shift.from;
   if (!apart || growth < growth_min || growth < options.sigmas_min * sigma ||
       shift.after < shift.before * options.ratio_min)
     return std::nullopt;

@@ -16,6 +16,7 @@
 #include "aggregator/detect/delay/delays.h"
 #include "aggregator/job/laps.h"
 #include "aggregator/job/numbered.h"
+#include "aggregator/numbers/delay.h"
 #include "common/base/ids.h"
 
 namespace l4::job {
@@ -39,14 +40,15 @@ std::optional<Holdup> find_holdup(const job::JobView& view, const job::NumberedS
                                   const std::vector<job::Stamps>& stamps, Iteration iteration,
                                   double excess_ms);
 
+/// As in force: aggregator/numbers/delay.h says what each number means.
 struct PhaseOptions {
-  double ratio_min = 1.3;      ///< a slow phase takes at least so many times as long as before,
-  double growth_min_ms = 5;    ///< and so much longer,
-  double sigmas_min = 6;       ///< and stands out of its own scatter,
-  double share_min = 0.03;     ///< and by this part of an iteration
-  double longest = 1.2;        ///< a phase takes no more of an iteration
-  std::size_t before_min = 5;  ///< values before
-  std::size_t after_min = 10;  ///< values since
+  double ratio_min = numbers::delay().phase_ratio_min;
+  double growth_min_ms = numbers::delay().phase_growth_min_ms;
+  double sigmas_min = numbers::delay().phase_sigmas_min;
+  double share_min = numbers::delay().phase_share_min;
+  double longest = numbers::delay().phase_longest;
+  std::size_t before_min = numbers::delay().phase_before_min;
+  std::size_t after_min = numbers::delay().phase_after_min;
 };
 
 /// Phases that take longer from some iteration on up to the end, on few ranks. Most telling first.

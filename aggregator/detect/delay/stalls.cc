@@ -13,6 +13,7 @@
 #include "aggregator/job/laps.h"
 #include "aggregator/job/median.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/delay.h"
 
 namespace l4::detect::delay {
 namespace {
@@ -62,10 +63,10 @@ std::vector<JobLap> laps_of_job(const job::JobView& view, const job::JobClock& c
 /// What is usual around each lap: the job's pace may change. Laps over more numbers than usual are
 /// longer accordingly.
 void set_usual(std::vector<JobLap>& laps) {
-  constexpr std::size_t kAround = 32;
   for (std::size_t i = 0; i < laps.size(); ++i) {
-    const std::size_t from = i > kAround ? i - kAround : 0;
-    const std::size_t to = std::min(laps.size(), i + kAround + 1);
+    const std::size_t from =
+        i > numbers::delay().stall_around ? i - numbers::delay().stall_around : 0;
+    const std::size_t to = std::min(laps.size(), i + numbers::delay().stall_around + 1);
     std::vector<double> near;
     for (std::size_t k = from; k < to; ++k)
       if (k != i) near.push_back(laps[k].ms / static_cast<double>(laps[k].steps));
@@ -77,12 +78,11 @@ void set_usual(std::vector<JobLap>& laps) {
 /// Numbers that begin anew, or that jump, follow a start of training, an epoch or a restart.
 std::vector<bool> warming_up(const job::JobView& view, const std::vector<JobLap>& laps,
                              std::size_t warm_up) {
-  constexpr std::int64_t kJump = 8;
   std::vector<bool> warm(laps.size(), false);
   std::int64_t stride = 0;
   for (const JobLap& lap : laps) stride = stride == 0 ? lap.steps : std::min(stride, lap.steps);
   for (std::size_t i = 0; i < laps.size(); ++i)
-    if (i == 0 || laps[i].steps > kJump * stride)
+    if (i == 0 || laps[i].steps > numbers::delay().stall_jump * stride)
       for (std::size_t k = i; k < std::min(laps.size(), i + warm_up); ++k) warm[k] = true;
   for (const job::StreamView& stream : view.streams)
     for (const job::EpochBegin& epoch : stream.state->epochs) {
@@ -95,7 +95,7 @@ std::vector<bool> warming_up(const job::JobView& view, const std::vector<JobLap>
 
 /// Three or more at equal distances: something that the job does every so often.
 bool recurs_evenly(std::vector<std::int64_t> numbers) {
-  if (numbers.size() < 3) return false;
+  if (numbers.size() < numbers::delay().even_min) return false;
   std::ranges::sort(numbers);
   std::vector<std::int64_t> gaps;
   for (std::size_t i = 1; i < numbers.size(); ++i) gaps.push_back(numbers[i] - numbers[i - 1]);
@@ -103,9 +103,9 @@ bool recurs_evenly(std::vector<std::int64_t> numbers) {
   const std::int64_t usual = job::lower_median(sorted);
   const auto even = std::ranges::count_if(gaps, [&](std::int64_t gap) {
     const std::int64_t off = std::min(gap % usual, usual - gap % usual);
-    return off * 20 <= usual;
+    return off * numbers::delay().even_off_part <= usual;
   });
-  return even * 5 >= std::ssize(gaps) * 4;
+  return even * 100 >= std::ssize(gaps) * numbers::delay().even_percent;
 }
 
 struct Found {
@@ -207,7 +207,7 @@ class Stalls {
         static_cast<std::ptrdiff_t>(static_cast<double>(excesses.size()) * (1 - options_.often));
     const auto place = excesses.begin() + std::min<std::ptrdiff_t>(rank, std::ssize(excesses) - 1);
     std::ranges::nth_element(excesses, place);
-    ordinary_excess_ = excesses.size() < 40 ? 0 : *place;
+    ordinary_excess_ = excesses.size() < numbers::delay().ordinary_min ? 0 : *place;
     std::ranges::stable_sort(longest, std::greater<>{},
                              [](const JobLap* lap) { return lap->excess(); });
     if (longest.size() > kStallsMax) longest.resize(kStallsMax);
@@ -220,16 +220,17 @@ class Stalls {
   }
 
   bool is_usual(const JobLap& lap) const {
-    constexpr double kAlike = 0.3;
-    return is_pause(view_, lap.iteration,
-                    [&](Iteration other) { return is_long(other, kAlike * lap.excess()); });
+    return is_pause(view_, lap.iteration, [&](Iteration other) {
+      return is_long(other, numbers::delay().stall_alike * lap.excess());
+    });
   }
 
   bool is_habit(const std::vector<Found>& alike) const {
     std::vector<std::int64_t> numbers;
     numbers.reserve(alike.size());
     for (const Found& one : alike) numbers.push_back(one.lap.iteration.value());
-    const double most = std::max(3.0, options_.often * static_cast<double>(laps_.size()));
+    const double most =
+        std::max(numbers::delay().often_min, options_.often * static_cast<double>(laps_.size()));
     return static_cast<double>(numbers.size()) > most || recurs_evenly(std::move(numbers));
   }
 

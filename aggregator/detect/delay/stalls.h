@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "aggregator/detect/delay/delays.h"
+#include "aggregator/numbers/delay.h"
 
 namespace l4::job {
 struct JobClock;
@@ -23,14 +24,15 @@ namespace l4::detect::delay {
 
 inline constexpr std::size_t kStreamsMax = 256, kStallsMax = 64;
 
+/// As in force: aggregator/numbers/delay.h says what each number means.
 struct StallOptions {
-  double ratio_min = 5;         ///< an iteration takes at least so many times as long as usual,
-  double excess_min_ms = 2000;  ///< and so much longer
-  double held_ratio_min = 4;    ///< the same if one rank's own phase explains it
-  double held_excess_min_ms = 1000;
-  std::size_t warm_up = 5;  ///< the first iterations are not looked at
-  std::size_t laps_min = 12;
-  double often = 0.05;  ///< what happens in a larger part of the iterations is usual
+  double ratio_min = numbers::delay().stall_ratio_min;
+  double excess_min_ms = numbers::delay().stall_excess_min_ms;
+  double held_ratio_min = numbers::delay().held_ratio_min;
+  double held_excess_min_ms = numbers::delay().held_excess_min_ms;
+  std::size_t warm_up = numbers::delay().stall_warm_up;
+  std::size_t laps_min = numbers::delay().stall_laps_min;
+  double often = numbers::delay().stall_often;
 };
 
 /// Most telling first.

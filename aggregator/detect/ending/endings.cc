@@ -11,24 +11,22 @@
 #include "aggregator/job/job_state.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/ending.h"
 #include "common/base/earliest.h"
 
 namespace l4::detect::ending {
 namespace {
-
-/// A batch system's account of a job, or a table of totals, has fewer lines than this.
-constexpr std::uint64_t kLastLines = 96;
-constexpr Millis kTolerance{2000};
 
 /// The line stands behind the last progress, among the last lines of its stream.
 bool is_at_end(const job::JobView& view, const job::JobClock& clock,
                const job::Occurrence& occurrence) {
   const job::Stream& stream = *view.streams[occurrence.stream].state;
   const std::uint64_t line = occurrence.stats.last_line;
-  if (stream.last_line > line + kLastLines) return false;
+  if (stream.last_line > line + numbers::ending().last_lines) return false;
   if (stream.last_completed) return line > stream.last_completed_line;
   const auto& last = occurrence.stats.last_time;
-  return !last || !clock.last_progress || *last + kTolerance >= *clock.last_progress;
+  return !last || !clock.last_progress ||
+         *last + numbers::ending().tolerance >= *clock.last_progress;
 }
 
 void note(Ending ending, Endings& found) {

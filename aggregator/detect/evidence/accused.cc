@@ -8,6 +8,7 @@
 #include "aggregator/detect/evidence/wording.h"
 #include "aggregator/job/share.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/evidence.h"
 
 namespace l4::detect {
 namespace {
@@ -129,8 +130,8 @@ bool Accusers::may_be_outside(const Parameter& value) const {
 
 /// A number far beyond the known ranks is no rank of this job.
 bool Accusers::may_be_outside(Rank rank) const {
-  constexpr std::int32_t kRanksMax = 100'000, kTimes = 4;
-  return rank.value() < (rank_max_ < 0 ? kRanksMax : kTimes * (rank_max_ + 1));
+  return rank.value() < (rank_max_ < 0 ? numbers::evidence().ranks_max
+                                       : numbers::evidence().ranks_times * (rank_max_ + 1));
 }
 
 void Accusers::take(const Parameter& value, Tuple& tuple) const {
@@ -199,13 +200,12 @@ void Accusers::name_hosts(const job::EventView& event, Accused& to) const {
 }
 
 bool Accusers::is_list(const Accused& accused) const {
-  constexpr std::size_t kUnknownMax = 3;
   const auto many = [](std::size_t some, std::size_t all) {
     return some > 1 && !job::is_few(some, all);
   };
   return many(accused.nodes.size(), view_.nodes.size()) ||
          many(accused.ranks.size(), view_.training_ranks()) ||
-         accused.outsiders.size() > kUnknownMax;
+         accused.outsiders.size() > numbers::evidence().unknown_max;
 }
 
 Accused Accusers::of(const job::EventView& event) {

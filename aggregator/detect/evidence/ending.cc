@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "aggregator/detect/evidence/wording.h"
+#include "aggregator/numbers/evidence.h"
 #include "common/base/ascii.h"
 
 namespace l4::detect {
@@ -142,13 +143,12 @@ bool is_among(char c, std::uint32_t letters) {
 
 /// `text` begins with the form.
 bool follows(std::string_view form, std::string_view text) {
-  constexpr std::size_t kGapMax = 120;  // characters that `*` stands for
   if (form.empty()) return true;
   if (form.front() == '$') return text.find_first_not_of(" \t.!\"'*=-") == text.npos;
   if (form.front() == '*') {
     const std::string_view rest = form.substr(1);
     const std::uint32_t initials = initials_of(rest);
-    for (std::size_t i = 0; i <= std::min(text.size(), kGapMax); ++i) {
+    for (std::size_t i = 0; i <= std::min(text.size(), numbers::evidence().ending_gap_max); ++i) {
       if (initials != 0 && (i == text.size() || !is_among(text[i], initials))) continue;
       if (follows(rest, text.substr(i))) return true;
     }

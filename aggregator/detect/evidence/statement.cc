@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "aggregator/detect/evidence/letters.h"
+#include "aggregator/numbers/evidence.h"
 #include "common/base/find_bytes.h"
 
 namespace l4::detect {
 namespace {
-
-constexpr std::size_t kClauseMax = 100;  // bytes of a clause that are looked at before a word
 
 /// Words that make a clause a supposition: what may, might or should happen, or what to do if it
 /// does.
@@ -130,7 +129,8 @@ bool ends_clause(std::string_view text, std::size_t at) {
 /// The clause of the word at `begin`, up to the word.
 std::string_view clause_before(std::string_view text, std::size_t begin) {
   std::size_t from = begin;
-  while (from > 0 && begin - from < kClauseMax && !ends_clause(text, from - 1)) --from;
+  while (from > 0 && begin - from < numbers::evidence().clause_max && !ends_clause(text, from - 1))
+    --from;
   return text.substr(from, begin - from);
 }
 
@@ -159,7 +159,7 @@ std::string_view last_words(std::string_view clause, std::size_t most) {
 }
 
 bool denies(std::string_view clause) {
-  const std::string_view last = last_words(clause, 3);
+  const std::string_view last = last_words(clause, numbers::evidence().denying_words);
   if (last.find("n't ") != std::string_view::npos) return true;
   return std::ranges::any_of(kDenying, [&](const FormRow& row) {
     return find_word(last, row.word) != std::string_view::npos;
@@ -167,7 +167,7 @@ bool denies(std::string_view clause) {
 }
 
 bool deals(std::string_view clause, std::string_view behind) {
-  const std::string_view last = last_words(clause, 4);
+  const std::string_view last = last_words(clause, numbers::evidence().dealing_words);
   if (std::ranges::any_of(kDealing, [&](const FormRow& row) {
         return find_word(last, row.word) != std::string_view::npos;
       }))
@@ -253,11 +253,11 @@ std::optional<std::string_view> value_behind(std::string_view rest) {
 
 /// `timeout: 600`, `overflow cond: False`, `errors=0`, `exit_on_nan ..... None`.
 bool is_setting(std::string_view text, std::size_t begin, std::size_t end) {
-  constexpr std::size_t kNameMax = 24;
   std::string_view rest = text.substr(end);
   auto value = value_behind(rest);
   if (!value && rest.starts_with(' ')) {  // one more word: "overflow cond: False"
-    const std::size_t stop = rest.substr(0, kNameMax).find_first_of(":=", 1);
+    const std::size_t stop =
+        rest.substr(0, numbers::evidence().setting_name_max).find_first_of(":=", 1);
     if (stop != std::string_view::npos &&
         std::ranges::all_of(rest.substr(1, stop - 1), [](char c) { return is_name_letter(c); }))
       value = value_behind(rest.substr(stop));
@@ -363,8 +363,7 @@ bool is_call(std::string_view text) {
 std::optional<std::string_view> changed_line(std::string_view text) {
   if (!text.starts_with('+') && !text.starts_with('-')) return std::nullopt;
   const std::size_t at = text.find_first_not_of(' ', 1);
-  constexpr std::size_t kIndentMin = 2;
-  if (at == text.npos || at < 1 + kIndentMin) return std::nullopt;
+  if (at == text.npos || at < 1 + numbers::evidence().changed_indent_min) return std::nullopt;
   return text.substr(at);
 }
 
@@ -399,8 +398,8 @@ bool is_mention(std::string_view text, std::size_t begin, std::size_t end) {
 }
 
 std::optional<Guess> find_guess(std::string_view text) {
-  constexpr std::size_t kShortest = 24;
-  if (text.size() < kShortest || word_of_guess(text) == text.npos) return std::nullopt;
+  if (text.size() < numbers::evidence().guess_length_min || word_of_guess(text) == text.npos)
+    return std::nullopt;
   Guess guess;
   bool found = false;
   for (std::size_t from = 0; from < text.size();) {

@@ -5,6 +5,7 @@
 
 #include "aggregator/detect/evidence/letters.h"
 #include "aggregator/detect/evidence/statement.h"
+#include "aggregator/numbers/evidence.h"
 
 namespace l4::detect {
 namespace {
@@ -117,8 +118,8 @@ bool starts_with(std::string_view text, std::string_view phrase) {
 
 /// Short stems must be whole words ("nan", "xid"), long ones may go on ("failed", "failures").
 bool is_whole(std::string_view text, std::string_view phrase) {
-  constexpr std::size_t kShort = 4;
-  return phrase.size() > kShort || text.size() == phrase.size() || !is_word(text[phrase.size()]);
+  return phrase.size() > numbers::evidence().short_word_max || text.size() == phrase.size() ||
+         !is_word(text[phrase.size()]);
 }
 
 /// Size of the phrase with which the text begins; 0 if it begins with none.
@@ -138,9 +139,8 @@ bool is_assigned(std::string_view text, std::size_t at) {
 
 /// "exited with code 0", "exitcode: 0": `rest` begins with a phrase of an exit.
 bool ended_well(std::string_view rest) {
-  constexpr std::size_t kNear = 40;
   if (!starts_with(rest, "exit")) return false;
-  const std::string_view near = rest.substr(0, kNear);
+  const std::string_view near = rest.substr(0, numbers::evidence().exit_code_within);
   const std::size_t digit = near.find_first_of("0123456789");
   if (digit == std::string_view::npos || near[digit] != '0' || near[digit - 1] == '-') return false;
   if (digit + 1 < rest.size() && is_word(rest[digit + 1])) return false;
@@ -208,10 +208,9 @@ Severity by_words(std::string_view text) {
 
 /// At the begin, or behind a prefix: "[rank0]: ", "ERROR:", "worker> ".
 bool is_at_front(std::string_view text, std::size_t at) {
-  constexpr std::size_t kFront = 80;
   constexpr std::string_view kEnds = ":]>-";
   if (at == 0) return true;
-  if (at > kFront) return false;
+  if (at > numbers::evidence().front_max) return false;
   const char before = text[at - 1];
   return (before == ' ' && at > 1 && kEnds.contains(text[at - 2])) || before == ':';
 }
@@ -279,14 +278,14 @@ bool says_at_front(std::string_view text) {
 }
 
 std::string_view exception_kind(std::string_view text) {
-  constexpr int kWords = 3;  // of the message
   if (is_at_front(text, text.find(kTracebackHead))) return kTracebackHead;
   const std::string_view name = find_exception(text);
   if (name.empty()) return {};
   const auto at = static_cast<std::size_t>(name.data() - text.data());
   if (!is_at_front(text, at)) return {};
   std::size_t end = at + name.size();
-  for (int words = 0; words <= kWords && end != std::string_view::npos; ++words)
+  for (int words = 0; words <= numbers::evidence().exception_words && end != std::string_view::npos;
+       ++words)
     end = text.find(' ', end + 1);
   return text.substr(at, end == std::string_view::npos ? end : end - at);
 }

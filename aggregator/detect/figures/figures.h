@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregator/numbers/figures.h"
 #include "common/base/ids.h"
 #include "common/wire/figures.h"
 
@@ -23,18 +24,19 @@ namespace l4::detect::figures {
 
 enum class ChangeKind : std::uint8_t { not_finite, out_of_range, at_floor, falls };
 
+/// As in force: aggregator/numbers/figures.h says what each number means.
 struct Options {
-  std::uint32_t loss_run_min = 2;        ///< values in a row that are not finite, after finite ones
-  std::uint32_t loss_first_run_min = 8;  ///< and where there was none
-  std::uint32_t gradient_run_min = 24;   ///< longer than a loss scale needs from 2^32 to 2^10
-  std::uint32_t values_min = 16;         ///< on either side of a change of range
-  double loss_ratio_min = 2;             ///< the new range lies above so many times the old one
-  double gradient_ratio_min = 10;
-  double floor_max = 1;              ///< a loss scale that is not above it is at its floor,
-  double floor_drop_min = 64;        ///< if it once was so many times greater,
-  std::uint32_t floor_run_min = 10;  ///< and for so many values
-  double floor_none = 1e-6;          ///< below this a loss scale has no floor, and falls on and on
-  double rate_ratio_max = 0.75;      ///< a rate has fallen below this share
+  std::uint32_t loss_run_min = numbers::figures().loss_run_min;
+  std::uint32_t loss_first_run_min = numbers::figures().loss_first_run_min;
+  std::uint32_t gradient_run_min = numbers::figures().gradient_run_min;
+  std::uint32_t values_min = numbers::figures().values_min;
+  double loss_ratio_min = numbers::figures().loss_ratio_min;
+  double gradient_ratio_min = numbers::figures().gradient_ratio_min;
+  double floor_max = numbers::figures().floor_max;
+  double floor_drop_min = numbers::figures().floor_drop_min;
+  std::uint32_t floor_run_min = numbers::figures().floor_run_min;
+  double floor_none = numbers::figures().floor_none;
+  double rate_ratio_max = numbers::figures().rate_ratio_max;
 };
 
 struct Change {

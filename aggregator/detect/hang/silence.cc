@@ -5,13 +5,11 @@
 #include "aggregator/job/clock.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/hang.h"
 #include "common/base/earliest.h"
 
 namespace l4::detect::hang {
 namespace {
-
-constexpr std::uint64_t kLinesMin = 100;  // behind the last iteration, of a program that works
-constexpr std::size_t kKindsMin = 8;
 
 /// The begin of a checkpoint or an evaluation is progress, although no iteration completes
 /// meanwhile.
@@ -29,9 +27,8 @@ std::optional<TimeMs> newest_pause(const job::JobView& view) {
 }  // namespace
 
 bool goes_on(const job::JobView& view, const job::JobClock& clock) {
-  constexpr std::size_t kTicksMin = 8;
   if (!clock.has_iterations()) return false;
-  if (clock.ticks.size() < kTicksMin) return true;
+  if (clock.ticks.size() < numbers::hang().works_ticks_min) return true;
   const auto completed = job::completed_lines(view);
   const auto behind = [&](std::uint32_t stream, std::uint64_t line) {
     const std::uint64_t last = completed.at(view.streams[stream].log());
@@ -40,17 +37,16 @@ bool goes_on(const job::JobView& view, const job::JobClock& clock) {
   std::uint64_t lines = 0;
   for (std::uint32_t i = 0; i < view.streams.size(); ++i)
     lines = std::max(lines, behind(i, view.streams[i].state->last_line));
-  if (lines < kLinesMin) return false;
+  if (lines < numbers::hang().works_lines_min) return false;
   const auto kinds = std::ranges::count_if(view.events, [&](const job::EventView& event) {
     return std::ranges::any_of(event.at, [&](const job::Occurrence& at) {
       return behind(at.stream, at.stats.last_line) > 0;
     });
   });
-  return static_cast<std::size_t>(kinds) >= kKindsMin;
+  return static_cast<std::size_t>(kinds) >= numbers::hang().works_kinds_min;
 }
 
 bool ends_behind_pause(const job::JobView& view, TimeMs from) {
-  constexpr std::uint64_t kFew = 2;
   std::uint64_t lines = 0;
   for (const job::EventView& event : view.events)
     for (const job::Occurrence& at : event.at) {
@@ -58,7 +54,7 @@ bool ends_behind_pause(const job::JobView& view, TimeMs from) {
       if (event.level >= Level::warning) return false;
       const bool all = at.stats.first_time && *at.stats.first_time > from;
       lines += all ? at.stats.count : 1;
-      if (lines > kFew) return false;
+      if (lines > numbers::hang().pause_end_lines) return false;
     }
   return lines > 0;
 }
@@ -66,14 +62,14 @@ bool ends_behind_pause(const job::JobView& view, TimeMs from) {
 bool worked_until(const job::JobView& view, std::uint32_t stream, std::uint64_t line) {
   const job::Log log = view.streams[stream].log();
   const std::uint64_t completed = job::completed_lines(view).at(log);
-  if (completed == 0 || line < completed + kLinesMin) return false;
+  if (completed == 0 || line < completed + numbers::hang().works_lines_min) return false;
   const auto kinds = std::ranges::count_if(view.events, [&](const job::EventView& event) {
     return std::ranges::any_of(event.at, [&](const job::Occurrence& at) {
       return at.stats.last_line > completed && at.stats.first_line < line &&
              view.streams[at.stream].log() == log;
     });
   });
-  return static_cast<std::size_t>(kinds) >= kKindsMin;
+  return static_cast<std::size_t>(kinds) >= numbers::hang().works_kinds_min;
 }
 
 Millis deadline_of(const job::JobClock& clock, const Options& options) {
@@ -107,8 +103,8 @@ Silence find_silence(const job::JobView& view, const job::JobClock& clock, TimeM
   });
   if (found.last_activity) {
     // One or two counted signs may belong to the start, whose pauses are of another kind.
-    constexpr std::size_t kSignsMin = 3;
-    const bool paces = clock.last_progress && (!clock.counted || clock.ticks.size() >= kSignsMin);
+    const bool paces = clock.last_progress &&
+                       (!clock.counted || clock.ticks.size() >= numbers::hang().counted_signs_min);
     const auto progress =
         paces ? std::max(clock.last_progress, newest_pause(view)) : found.last_activity;
     found.stalled_for = std::max(Millis{0}, as_of - *progress);

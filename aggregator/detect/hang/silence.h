@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "aggregator/numbers/hang.h"
 #include "common/base/time.h"
 
 namespace l4::job {
@@ -24,10 +25,11 @@ struct Watched {
   bool overdue = false;
 };
 
+/// As in force: aggregator/numbers/hang.h says what each number means.
 struct Options {
-  Millis floor{60'000};      ///< a silence of this length is a hang, whatever the pace of the job
-  Millis floor_min{10'000};  ///< no shorter silence is a hang
-  double gaps = 30;          ///< between the floors the limit is this many times the largest gap
+  Millis floor = numbers::hang().floor;
+  Millis floor_min = numbers::hang().floor_min;
+  double gaps = numbers::hang().gaps;
   std::optional<Watched> watched = {};  ///< replaces the values above
 };
 

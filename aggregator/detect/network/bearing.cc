@@ -5,14 +5,10 @@
 
 #include "aggregator/job/clock.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/network.h"
 
 namespace l4::detect::network {
 namespace {
-
-constexpr Millis kStoresWithin{30'000}, kWithoutSteps{30'000}, kSlack{1'000};
-
-/// Lines of the nodes tell who stopped first only where they print so many an iteration.
-constexpr double kLinesEnough = 5;
 
 bool is_after(const std::optional<TimeMs>& seen, const std::optional<TimeMs>& than, Millis by) {
   return seen && (!than || *seen > *than + by);
@@ -22,18 +18,19 @@ bool goes_on(const Network& network, const job::JobClock& clock, TimeMs as_of) {
   if (network.period > Millis{0})
     return is_after(network.step, clock.last_progress, 2 * network.period) && network.last &&
            as_of - *network.last <= network.deadline;
-  return is_after(network.last, clock.last_progress, kWithoutSteps) &&
+  return is_after(network.last, clock.last_progress, numbers::network().without_steps) &&
          as_of - *network.last <= network.deadline;
 }
 
 bool stores(const Network& network, const job::JobClock& clock, TimeMs as_of) {
   return is_after(network.stored, clock.last_progress, Millis{0}) &&
-         as_of - *network.stored <= kStoresWithin;
+         as_of - *network.stored <= numbers::network().stores_within;
 }
 
 /// Logs that go on behind the last transfer: the records are missing, not the job.
 bool logs_go_on(const Network& network, const job::JobClock& clock, const Finding& stop) {
-  return is_after(clock.last_progress, stop.since, std::max(network.deadline, kSlack));
+  return is_after(clock.last_progress, stop.since,
+                  std::max(network.deadline, numbers::network().slack));
 }
 
 std::optional<std::uint32_t> node_of(const job::JobView& view, const Network& network,
@@ -56,7 +53,8 @@ double lines_an_iteration(const job::JobView& view, const job::JobClock& clock) 
          static_cast<double>(clock.ticks.size());
 }
 
-/// Places of nodes by when their ranks stopped, from 0; those that stopped within kSlack share one.
+/// Places of nodes by when their ranks stopped, from 0; those that stopped within `slack` share
+/// one.
 std::map<std::uint32_t, double> places_by_logs(const job::JobView& view,
                                                const hang::Silence& silence) {
   std::map<std::uint32_t, TimeMs> since;
@@ -68,7 +66,7 @@ std::map<std::uint32_t, double> places_by_logs(const job::JobView& view,
   std::map<std::uint32_t, double> places;
   for (const auto& [node, time] : since)
     places[node] = static_cast<double>(std::ranges::count_if(
-        since, [&](const auto& other) { return other.second + kSlack < time; }));
+        since, [&](const auto& other) { return other.second + numbers::network().slack < time; }));
   return places;
 }
 
@@ -76,7 +74,7 @@ std::map<std::uint32_t, double> places_by_logs(const job::JobView& view,
 std::vector<Accusation> first_to_stop(const job::JobView& view, const job::JobClock& clock,
                                       const hang::Silence& silence, const Network& network,
                                       const Finding& stop) {
-  const bool flows_lead = lines_an_iteration(view, clock) < kLinesEnough;
+  const bool flows_lead = lines_an_iteration(view, clock) < numbers::network().lines_enough;
   const auto by_logs = places_by_logs(view, silence);
   const double last = std::max<double>(1, static_cast<double>(view.nodes.size()) - 1);
   std::vector<Accusation> accused;
@@ -140,11 +138,11 @@ Bearing bear(const job::JobView& view, const job::JobClock& clock, const hang::S
 }
 
 bool still_sends(const Network& network, std::string_view node, TimeMs heard) {
-  constexpr Millis kLater{5'000};
   const auto server = std::ranges::find_if(network.servers,
                                            [&](const Server& one) { return is_server(one, node); });
   if (server == network.servers.end() || !server->last) return false;
-  return *server->last > heard + kLater && network.now - *server->last <= network.deadline;
+  return *server->last > heard + numbers::network().sends_later &&
+         network.now - *server->last <= network.deadline;
 }
 
 }  // namespace l4::detect::network

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "aggregator/numbers/network.h"
+
 namespace l4::detect::network {
 namespace {
 
@@ -55,10 +57,10 @@ std::string extent(const Finding& finding) {
 }
 
 bool is_failure(const Finding& finding) {
-  constexpr unsigned kStepsMin = 2;
   if (!finding.open) return false;
   if (is_stop(finding.trouble)) return finding.in_step || finding.trouble != Trouble::stopped;
-  return is_lasting(finding.trouble) && (finding.steps == 0 || finding.steps >= kStepsMin);
+  return is_lasting(finding.trouble) &&
+         (finding.steps == 0 || finding.steps >= numbers::network().steps_min);
 }
 
 std::string_view host(std::string_view name) {

@@ -15,9 +15,6 @@ class JobState;
 
 namespace l4::detect::network {
 
-/// More than this share of a job's servers are nodes of the job of logs that it is.
-inline constexpr double kMost = 0.5;
-
 /// The nodes of a job of logs, ready to be looked up as servers.
 class LogNodes {
  public:

@@ -4,13 +4,14 @@
 #include <cmath>
 #include <numeric>
 
+#include "aggregator/numbers/nics.h"
+
 namespace l4::detect::nics {
 namespace {
 
 constexpr std::size_t kTenths = wire::Tenths::kCount;
 /// Courses are compared at full length only if a short one shows no period: the cost is the square.
 constexpr std::size_t kShort = 1200, kLong = 6000;
-constexpr double kWalkedOffMax = 0.1;
 
 void add_second(const cards::NicSecond& second, float* to) {
   double levels = 0;
@@ -69,18 +70,19 @@ bool is_top(const std::vector<double>& likeness, std::size_t lag) {
 /// Follows the period to its later multiples, as far as they stay alike.
 double sharpened(const Likeness& course, double lag, double likeness) {
   double period = lag;
-  for (std::size_t multiple = 2; multiple <= 64; multiple *= 2) {
+  for (std::size_t multiple = 2; multiple <= numbers::nics().multiples_max; multiple *= 2) {
     const double expected = period * static_cast<double>(multiple);
-    const double most = static_cast<double>(course.size()) * 0.6;
-    if (expected + 4 > most) break;
-    const double reach = std::clamp(period * 0.25, 2.0, 12.0);
+    const double most = static_cast<double>(course.size()) * numbers::nics().followed_part;
+    if (expected + numbers::nics().followed_margin > most) break;
+    const double reach =
+        std::clamp(period * numbers::nics().reach_part, 2.0, numbers::nics().reach_max);
     const auto from = static_cast<std::size_t>(std::max(expected - reach, 1.0));
     const auto to = static_cast<std::size_t>(expected + reach);
     std::size_t best = from;
     double most_alike = -1;
     for (std::size_t at = from; at <= to; ++at)
       if (const double alike = course.at(at); alike > most_alike) most_alike = alike, best = at;
-    if (most_alike < likeness * 0.5) break;
+    if (most_alike < likeness * numbers::nics().followed_likeness) break;
     const double top = top_of(course.at(best - 1), most_alike, course.at(best + 1));
     period = (static_cast<double>(best) + top) / static_cast<double>(multiple);
   }
@@ -107,13 +109,14 @@ class StepWalk {
   StepWalk(std::span<const float> tenths, double lag)
       : tenths_(tenths),
         lag_(lag),
-        smooth_(smoothed(tenths, std::max<std::size_t>(1, static_cast<std::size_t>(lag / 4)))) {
-    if (!smooth_.empty()) least_ = 0.25F * *std::ranges::max_element(smooth_);
+        smooth_(
+            smoothed(tenths, std::max<std::size_t>(
+                                 1, static_cast<std::size_t>(lag / numbers::nics().smooth_part)))) {
+    if (!smooth_.empty()) least_ = numbers::nics().burst_least * *std::ranges::max_element(smooth_);
   }
 
   /// Mean length of the steps between bursts that follow each other; empty: they are few.
   std::optional<double> mean() {
-    constexpr double kEarly = 0.65, kLate = 1.35;
     auto last = burst_in(0, lag_);
     double at = 0;
     while (at + lag_ < static_cast<double>(tenths_.size())) {
@@ -122,17 +125,16 @@ class StepWalk {
         last = burst_in(at, at + lag_);
         continue;
       }
-      const auto next = burst_in(*last + kEarly * lag_, *last + kLate * lag_);
+      const auto next = burst_in(*last + numbers::nics().step_early * lag_,
+                                 *last + numbers::nics().step_late * lag_);
       at = next ? *next : *last + lag_;
       if (next && is_known(*last, *next)) sum_ += *next - *last, ++count_;
       last = next;
     }
-    return count_ >= kStepsLeast ? std::optional(sum_ / count_) : std::nullopt;
+    return count_ >= numbers::nics().steps_least ? std::optional(sum_ / count_) : std::nullopt;
   }
 
  private:
-  static constexpr double kStepsLeast = 5;
-
   /// The middle of the bytes around the highest place between two times.
   std::optional<double> burst_in(double from, double to) const {
     const auto first = static_cast<std::size_t>(std::max(from, 0.0));
@@ -142,7 +144,7 @@ class StepWalk {
                                        smooth_.begin() + static_cast<std::ptrdiff_t>(end));
     if (*best < least_) return std::nullopt;
     const auto top = static_cast<std::size_t>(best - smooth_.begin());
-    const auto reach = static_cast<std::size_t>(std::max(lag_ / 3, 1.0));
+    const auto reach = static_cast<std::size_t>(std::max(lag_ / numbers::nics().burst_part, 1.0));
     double sum = 0, weighed = 0;
     for (std::size_t i = top - std::min(top, reach); i <= top + reach && i < tenths_.size(); ++i) {
       const double bytes = std::max(tenths_[i], 0.0F);
@@ -170,7 +172,8 @@ std::optional<Period> period_within(std::span<const float> tenths, const PeriodO
   const auto size = static_cast<double>(course.size());
   if (course.known() < options.known_min * size || course.power() <= 0) return std::nullopt;
   const auto least = static_cast<std::size_t>(std::max(2.0, options.least_s * kTenths));
-  const auto most = static_cast<std::size_t>(std::min(options.most_s * kTenths, size / 3));
+  const auto most = static_cast<std::size_t>(
+      std::min(options.most_s * kTenths, size / numbers::nics().periods_fit));
   if (most < least + 2) return std::nullopt;
   std::vector<double> likeness(most + 1);
   for (std::size_t lag = least - 1; lag <= most; ++lag) likeness[lag] = course.at(lag);
@@ -184,7 +187,7 @@ std::optional<Period> period_within(std::span<const float> tenths, const PeriodO
     double found = sharpened(course, static_cast<double>(lag) + top, likeness[lag]);
     // Steps of varying length are alike only over a few multiples: they are followed one by one.
     const auto walked = StepWalk(tenths, found).mean();
-    if (walked && std::abs(*walked / found - 1) < kWalkedOffMax) found = *walked;
+    if (walked && std::abs(*walked / found - 1) < numbers::nics().walked_off_max) found = *walked;
     return Period{found / kTenths, std::min(likeness[lag], 1.0)};
   }
   return std::nullopt;
@@ -215,7 +218,8 @@ std::optional<Period> period_of(std::span<const float> tenths, const PeriodOptio
   // Short bursts whose distance varies by more than they last are alike only when smoothed.
   for (const std::size_t width : {3U, 7U, 15U}) {
     PeriodOptions smooth = options;
-    smooth.least_s = std::max(options.least_s, 3 * static_cast<double>(width) / kTenths);
+    smooth.least_s = std::max(options.least_s,
+                              numbers::nics().smooth_widths * static_cast<double>(width) / kTenths);
     if (const auto found = period_within(smoothed(last(kShort), width), smooth)) return found;
   }
   return tenths.size() > kShort ? period_within(last(kLong), options) : std::nullopt;

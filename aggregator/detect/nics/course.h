@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "aggregator/cards/nic_table.h"
+#include "aggregator/numbers/nics.h"
 #include "common/base/time.h"
 
 namespace l4::detect::nics {
@@ -27,12 +28,12 @@ struct Course {
 /// The last `seconds_max` seconds of the card, without those before `from`.
 Course course_of(const cards::NicHistory& nic, TimeMs from, std::size_t seconds_max);
 
+/// As in force: aggregator/numbers/nics.h says what each number means.
 struct PeriodOptions {
-  double least_s = 0.4, most_s = 120;
-  double likeness_min = 0.3;  ///< autocorrelation at the period
-  double likeness_part =
-      0.8;                 ///< of the best lag's: the shortest lag that reaches it is the period
-  double known_min = 0.5;  ///< part of the tenths that must be known
+  double least_s = numbers::nics().period_least_s, most_s = numbers::nics().period_most_s;
+  double likeness_min = numbers::nics().likeness_min;
+  double likeness_part = numbers::nics().likeness_part;
+  double known_min = numbers::nics().known_min;
 };
 
 struct Period {

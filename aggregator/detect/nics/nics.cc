@@ -14,16 +14,10 @@
 #include "aggregator/job/job_state.h"
 #include "aggregator/job/median.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/nics.h"
 
 namespace l4::detect::nics {
 namespace {
-
-constexpr Millis kBeforeLogs{5'000};     // cards begin a little before the first line
-constexpr Millis kDeadlineLeast{5'000};  // of jobs whose steps are short
-constexpr Millis kNoPeriodLeast{15'000};
-constexpr Millis kStale{10'000};                                 // agents ship every two seconds
-constexpr std::size_t kStretch = 100, kRecent = 3, kBefore = 6;  // tenths; stretches
-constexpr std::size_t kBusyLeast = 10;  // tenths of the last minute that it was active
 
 double median(std::vector<double> values) {
   return job::upper_median(values);
@@ -115,11 +109,12 @@ Millis longest_gap(std::span<const float> tenths) {
 /// Bytes a second in stretches of ten seconds, oldest first, ending at the last activity.
 std::vector<double> stretches(std::span<const float> tenths) {
   std::vector<double> rates;
-  for (std::size_t end = tenths.size(); end >= kStretch; end -= kStretch) {
+  for (std::size_t end = tenths.size(); end >= numbers::nics().stretch;
+       end -= numbers::nics().stretch) {
     double sum = 0, known = 0;
-    for (const float tenth : tenths.subspan(end - kStretch, kStretch))
+    for (const float tenth : tenths.subspan(end - numbers::nics().stretch, numbers::nics().stretch))
       if (tenth >= 0) sum += double{tenth}, ++known;
-    if (known > kStretch / 2.0) rates.push_back(sum / known * wire::Tenths::kCount);
+    if (known > numbers::nics().stretch / 2.0) rates.push_back(sum / known * wire::Tenths::kCount);
   }
   std::ranges::reverse(rates);
   return rates;
@@ -128,14 +123,15 @@ std::vector<double> stretches(std::span<const float> tenths) {
 void note_rates(Nic& nic, std::span<const float> tenths) {
   const std::vector<double> rates = stretches(tenths);
   if (rates.empty()) return;
-  if (rates.size() < kRecent + kBefore) {
+  if (rates.size() < numbers::nics().recent_stretches + numbers::nics().before_stretches) {
     nic.bytes_per_s = median(rates);
     return;
   }
-  const auto border = rates.end() - kRecent;
+  const auto border = rates.end() - static_cast<std::ptrdiff_t>(numbers::nics().recent_stretches);
   nic.bytes_per_s = median({rates.begin(), border});
   // Few steps fit into a stretch, so the newest are taken together.
-  const double recent = std::accumulate(border, rates.end(), 0.0) / double{kRecent};
+  const double recent = std::accumulate(border, rates.end(), 0.0) /
+                        static_cast<double>(numbers::nics().recent_stretches);
   if (nic.bytes_per_s > 0) nic.recent_part = recent / nic.bytes_per_s;
 }
 
@@ -143,7 +139,8 @@ void note_rates(Nic& nic, std::span<const float> tenths) {
 void note_periods(Nics& found, const std::vector<Course>& courses) {
   std::vector<std::size_t> chosen;
   for (std::size_t i = 0; i < found.nics.size(); ++i)
-    if (busy_in(until_active(courses[i], found.nics[i])) >= kBusyLeast) chosen.push_back(i);
+    if (busy_in(until_active(courses[i], found.nics[i])) >= numbers::nics().busy_least)
+      chosen.push_back(i);
   const std::size_t every = (chosen.size() + kPeriodsOf - 1) / kPeriodsOf;
   std::vector<double> now, before;
   for (std::size_t i = 0; i < chosen.size(); i += std::max<std::size_t>(every, 1)) {
@@ -152,8 +149,9 @@ void note_periods(Nics& found, const std::vector<Course>& courses) {
     if (!period) continue;
     found.nics[chosen[i]].period_s = period->seconds;
     now.push_back(period->seconds);
-    const auto lately =
-        static_cast<std::size_t>(std::max(300.0, 12 * wire::Tenths::kCount * period->seconds));
+    const auto lately = static_cast<std::size_t>(
+        std::max(numbers::nics().lately_least,
+                 numbers::nics().lately_periods * wire::Tenths::kCount * period->seconds));
     if (tenths.size() < 2 * lately) continue;
     if (const auto former = period_of(tenths.first(tenths.size() - lately)))
       before.push_back(former->seconds);
@@ -183,12 +181,13 @@ Bounds bounds_of(const Nics& found, const std::vector<Course>& courses) {
 
 Activity activity_of(const Nic& nic, const Course& course, const Bounds& bounds, Millis deadline) {
   const auto tenths = until_active(course, nic);
-  const bool stale = bounds.now - *nic.known_until > kStale;
+  const bool stale = bounds.now - *nic.known_until > numbers::nics().stale;
   // A card that was last active long before the others carries nothing of the job.
   const bool worked =
       nic.last_active &&
       std::min(*bounds.latest, *nic.known_until) - *nic.last_active <= 2 * deadline &&
-      busy_in(tenths.last(std::min<std::size_t>(tenths.size(), 600))) >= kBusyLeast;
+      busy_in(tenths.last(std::min<std::size_t>(tenths.size(), numbers::nics().busy_within))) >=
+          numbers::nics().busy_least;
   if (!worked) return Activity::idle;
   if (*nic.known_until - *nic.last_active > deadline) return Activity::silent;
   return stale ? Activity::unknown : Activity::active;
@@ -237,8 +236,10 @@ void find_unseen(Nics& found, const std::vector<std::uint32_t>& stopped, const O
 
 void judge_silence(Nics& found, const std::vector<Course>& courses, const Options& options) {
   const Bounds bounds = bounds_of(found, courses);
-  const Millis least = found.period_s ? kDeadlineLeast : kNoPeriodLeast;
-  const Millis steps{std::llround(3000 * found.period_s.value_or(0))};
+  const Millis least =
+      found.period_s ? numbers::nics().deadline_least : numbers::nics().no_period_least;
+  const Millis steps{
+      std::llround(1000 * numbers::nics().deadline_periods * found.period_s.value_or(0))};
   found.deadline = std::max({least, steps, 2 * bounds.gap});
   std::vector<std::uint32_t> stopped;
   bool goes_on = false, unseen = false;
@@ -294,7 +295,7 @@ const char* name(Activity activity) {
 
 Nics find_nics(const job::JobView& view, const Options& options) {
   Nics found;
-  const TimeMs from = view.begin ? *view.begin - kBeforeLogs : TimeMs{};
+  const TimeMs from = view.begin ? *view.begin - numbers::nics().before_logs : TimeMs{};
   add_cards(view, from, found);
   if (found.nics.empty()) return found;
   std::vector<Course> courses;

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregator/numbers/nics.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
 
@@ -70,13 +71,14 @@ struct Nics {
   double slow_ratio = 1;  ///< time of a step now to before, from bytes a second
 };
 
+/// As in force: aggregator/numbers/nics.h says what each number means.
 struct Options {
-  std::size_t window_s = 600;  ///< periods are taken from so much, the newest
-  double slow_min = 1.25;      ///< times as long is slow
-  Millis same_time{150};       ///< cards that stop within it stop together
-  Millis lead_min{200};
-  Millis unseen_within{3'000};      ///< agents ship every two seconds
-  double first_part_max = 1.0 / 3;  ///< of the cards: more are not "first"
+  std::size_t window_s = numbers::nics().window_s;
+  double slow_min = numbers::nics().slow_min;
+  Millis same_time = numbers::nics().same_time;
+  Millis lead_min = numbers::nics().lead_min;
+  Millis unseen_within = numbers::nics().unseen_within;
+  double first_part_max = numbers::nics().first_part_max;
 };
 
 Nics find_nics(const job::JobView& view, const Options& options = {});

@@ -11,6 +11,7 @@
 #include "aggregator/job/job_state.h"
 #include "aggregator/job/median.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/slow.h"
 #include "common/wire/segment.h"
 
 namespace l4::detect::slow {
@@ -36,10 +37,9 @@ double median_between(const Values& values, std::size_t from, std::size_t to) {
                     values.begin() + static_cast<std::ptrdiff_t>(to)});
 }
 
-/// Typical deviation of the lower half of each side from its quartile, at least kFloor
+/// Typical deviation of the lower half of each side from its quartile, at least scatter_floor
 /// (docs/DESIGN.md, "Slowness").
 double scatter(const Values& logs, std::size_t split, double before, double after) {
-  constexpr double kFloor = 0.02;
   constexpr double kMadToSigma = 1.4826;
   const double middle_before = median_between(logs, 0, split);
   const double middle_after = median_between(logs, split, logs.size());
@@ -48,7 +48,7 @@ double scatter(const Values& logs, std::size_t split, double before, double afte
     if (logs[i] > (i < split ? middle_before : middle_after)) continue;
     deviations.push_back(std::abs(logs[i] - (i < split ? before : after)));
   }
-  return kMadToSigma * std::max(kFloor, median_of(deviations));
+  return kMadToSigma * std::max(numbers::slow().scatter_floor, median_of(deviations));
 }
 
 struct Split {
@@ -58,7 +58,6 @@ struct Split {
 
 /// Split with the least quantile loss around the two sides' lower quartiles.
 Split best_split(const Values& logs, const Options& options) {
-  constexpr double kQuantile = 0.25;
   Split best;
   for (std::size_t at = options.before_min; at + options.after_min <= logs.size(); ++at) {
     const double before = quartile_between(logs, 0, at);
@@ -66,7 +65,7 @@ Split best_split(const Values& logs, const Options& options) {
     double cost = 0;
     for (std::size_t i = 0; i < logs.size(); ++i) {
       const double off = logs[i] - (i < at ? before : after);
-      cost += off > 0 ? kQuantile * off : (kQuantile - 1) * off;
+      cost += off > 0 ? numbers::slow().quantile * off : (numbers::slow().quantile - 1) * off;
     }
     if (best.cost < 0 || cost < best.cost) best = {at, cost};
   }
@@ -84,7 +83,6 @@ struct TimedTicks {
 /// `enough` ticks is looked at. Only the newest ticks are used, since the search is quadratic.
 TimedTicks timed_ticks(const job::JobClock& clock, std::size_t enough) {
   constexpr std::size_t kTicksMax = 400;
-  constexpr std::int64_t kJump = 256;  // strides
   Ticks ticks, run;
   const auto end_run = [&] {
     if (run.size() >= enough) ticks = std::move(run);
@@ -93,7 +91,7 @@ TimedTicks timed_ticks(const job::JobClock& clock, std::size_t enough) {
   std::int64_t before = 0;
   for (const job::ClockTick& tick : clock.ticks) {
     const std::int64_t number = tick.iteration.value();
-    if (number - std::exchange(before, number) > kJump * clock.stride)
+    if (number - std::exchange(before, number) > numbers::slow().jump_strides * clock.stride)
       end_run();  // the duration across the jump is unknown
     else if (tick.duration_ms > 0)
       run.push_back(&tick);
@@ -179,7 +177,6 @@ void leave_out_pauses(const job::JobView& view, const job::JobClock& clock, std:
 /// Where numbers are printed more rarely from some tick on, what comes between the lines (an
 /// evaluation, a checkpoint) is counted in, so durations before and behind it do not compare.
 bool prints_alike(const Ticks& ticks, std::size_t from, std::size_t to) {
-  constexpr double kTimes = 1.5;
   Values inside, outside;
   for (std::size_t i = 1; i < ticks.size(); ++i) {
     const auto step =
@@ -188,7 +185,7 @@ bool prints_alike(const Ticks& ticks, std::size_t from, std::size_t to) {
   }
   if (inside.empty() || outside.empty()) return true;
   const double ratio = median_of(std::move(inside)) / median_of(std::move(outside));
-  return ratio < kTimes && ratio > 1 / kTimes;
+  return ratio < numbers::slow().print_times && ratio > 1 / numbers::slow().print_times;
 }
 
 struct Phase {
@@ -261,7 +258,6 @@ SlowPhase lasting_phase(const Values& logs, std::size_t earlier, const Options& 
 
 /// The interval after `begin` with the largest total excess over the usual time (maximum subarray).
 SlowPhase slowest_stretch(const Values& logs, std::size_t begin, double usual, double limit) {
-  constexpr double kClip = 0.7;  // one very long iteration is a checkpoint, not a phase
   SlowPhase best;
   double sum = 0;
   double most = 0;
@@ -271,7 +267,8 @@ SlowPhase slowest_stretch(const Values& logs, std::size_t begin, double usual, d
       sum = 0;
       from = i;
     }
-    sum += std::clamp(logs[i] - usual - limit, -kClip, kClip);
+    sum += std::clamp(logs[i] - usual - limit, -numbers::slow().phase_clip,
+                      numbers::slow().phase_clip);
     if (sum > most) {
       most = sum;
       best.from = from;
@@ -305,12 +302,11 @@ struct Part {
 };
 
 Part part_of(const Values& logs, std::size_t from, std::size_t to, double usual, double limit) {
-  constexpr double kClip = 1.4;  // one very long iteration is a checkpoint, not many
   Part part;
   for (std::size_t i = from; i < to; ++i) {
     ++part.count;
     part.longs += logs[i] - usual >= limit ? 1 : 0;
-    part.sum += std::clamp(logs[i] - usual, -kClip, kClip);
+    part.sum += std::clamp(logs[i] - usual, -numbers::slow().long_clip, numbers::slow().long_clip);
   }
   return part;
 }

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregator/numbers/slow.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
 
@@ -23,21 +24,22 @@ struct JobView;
 
 namespace l4::detect::slow {
 
+/// As in force: aggregator/numbers/slow.h says what each number means.
 struct Options {
-  double ratio_min = 1.3;
-  double z_min = 5.0;
-  double ratio_max = 10;        ///< a larger ratio is another kind of work and no slowness
-  std::size_t before_min = 10;  ///< iterations needed on either side
-  std::size_t after_min = 5;
-  std::size_t usual_share = 8;     ///< the usual pace is that of one iteration in so many, at least
-  double passing_ratio_min = 1.5;  ///< a slow phase that is over must be at least this much slower
-  std::size_t passing_min = 8;     ///< such a phase lasts at least this many iterations
-  Millis lasting{8'000};           ///< least time at ratio 2; scaled by the square of ln(ratio)
-  double long_ratio = 1.4;       ///< a long iteration takes at least so many times as long as usual
-  double long_share_min = 0.33;  ///< part of the iterations that are long where only some are,
-  double long_share_rise = 0.3;  ///< and how much larger that part is than before
-  std::size_t long_min = 10;     ///< iterations needed since they are
-  double drag_share_min = 0.2;   ///< part of the slowdown that a dragging rank must explain
+  double ratio_min = numbers::slow().ratio_min;
+  double z_min = numbers::slow().z_min;
+  double ratio_max = numbers::slow().ratio_max;
+  std::size_t before_min = numbers::slow().before_min;
+  std::size_t after_min = numbers::slow().after_min;
+  std::size_t usual_share = numbers::slow().usual_share;
+  double passing_ratio_min = numbers::slow().passing_ratio_min;
+  std::size_t passing_min = numbers::slow().passing_min;
+  Millis lasting = numbers::slow().lasting;
+  double long_ratio = numbers::slow().long_ratio;
+  double long_share_min = numbers::slow().long_share_min;
+  double long_share_rise = numbers::slow().long_share_rise;
+  std::size_t long_min = numbers::slow().long_min;
+  double drag_share_min = numbers::slow().drag_share_min;
 };
 
 /// A rank whose own work (not waiting) takes longer than that of its peers, after the shift.

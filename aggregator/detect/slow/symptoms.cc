@@ -7,23 +7,23 @@
 #include "aggregator/job/share.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/slow.h"
 #include "common/base/earliest.h"
 
 namespace l4::detect::slow {
 namespace {
 
-/// Iterations before the shift in which a symptom may already have begun.
-constexpr int kLeadIterations = 3;
-
 /// `sounds`: its words are those of a failure.
 bool began_with(const job::Occurrence& occurrence, const job::JobClock& clock,
                 const Slowdown& slowdown, bool sounds) {
   if (occurrence.time && slowdown.since) {
-    const auto lead = Millis{static_cast<std::int64_t>(kLeadIterations * clock.gap_max_ms)};
+    const auto lead =
+        Millis{static_cast<std::int64_t>(numbers::slow().symptom_lead * clock.gap_max_ms)};
     return *occurrence.time + lead >= *slowdown.since;
   }
   if (occurrence.stats.first_iteration)
-    return occurrence.stats.first_iteration->value() + kLeadIterations * clock.stride >=
+    return occurrence.stats.first_iteration->value() +
+               numbers::slow().symptom_lead * clock.stride >=
            slowdown.first.value();
   return sounds;  // without times it is enough that a complaint recurs
 }
@@ -33,8 +33,9 @@ bool began_with(const job::Occurrence& occurrence, const job::JobClock& clock,
 /// saves and evaluates now and then.
 bool keeps_coming(const job::JobView& view, const job::JobClock& clock, const Slowdown& slowdown,
                   const job::EventView& event, bool sounds) {
-  constexpr std::uint64_t kTimesMin = 2, kWordlessTimesMin = 5;
-  if (event.count < (sounds ? kTimesMin : kWordlessTimesMin)) return false;
+  if (event.count <
+      (sounds ? numbers::slow().symptom_times_min : numbers::slow().wordless_times_min))
+    return false;
   for (const job::Occurrence& occurrence : event.at) {
     const bool untimed =
         occurrence.stats.first_line > view.streams[occurrence.stream].state->timed_last_line;
@@ -55,10 +56,10 @@ bool keeps_coming(const job::JobView& view, const job::JobClock& clock, const Sl
 
 /// Nodes whose ranks explain most of the slowdown by their own work; empty if no few ranks do.
 std::set<std::uint32_t> explaining_nodes(const job::JobView& view, const Slowdown& slowdown) {
-  constexpr double kMost = 0.5;
   std::set<std::uint32_t> ranks, nodes;
   for (const Drag& drag : slowdown.drags)
-    if (drag.score >= kMost * (slowdown.after_ms - slowdown.before_ms)) ranks.insert(drag.rank);
+    if (drag.score >= numbers::slow().symptom_explains * (slowdown.after_ms - slowdown.before_ms))
+      ranks.insert(drag.rank);
   if (ranks.size() > 1 && !job::is_few(ranks.size(), view.training_ranks())) return nodes;
   for (const std::uint32_t rank : ranks) nodes.insert(view.ranks[rank].node);
   return nodes;
@@ -118,18 +119,20 @@ FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock
 
 Slowdown find_short_slowdown(const job::JobView& view, const job::JobClock& clock,
                              const std::vector<EventHint>& hints) {
-  constexpr std::uint64_t kTimesMin = 3;
-  constexpr Options kShort{.z_min = 1, .before_min = 2, .after_min = 2};
+  const Options of_few{.z_min = numbers::slow().short_z_min,
+                       .before_min = numbers::slow().short_before_min,
+                       .after_min = numbers::slow().short_after_min};
   const Options usual;
   const auto timed = std::ranges::count_if(
       clock.ticks, [](const job::ClockTick& tick) { return tick.duration_ms > 0; });
   if (static_cast<std::size_t>(timed) >= usual.before_min + usual.after_min) return {};
-  Slowdown found = find_slowdown(view, clock, kShort);
+  Slowdown found = find_slowdown(view, clock, of_few);
   if (!found.found) return {};
   const FailureEvents symptoms = find_symptoms(view, clock, found, hints);
   found.by_symptoms = true;
   found.found = std::ranges::any_of(symptoms.events, [&](const FailureEvent& symptom) {
-    return symptom.first_time && view.events[symptom.event].count >= kTimesMin;
+    return symptom.first_time &&
+           view.events[symptom.event].count >= numbers::slow().short_symptom_times_min;
   });
   return found;
 }

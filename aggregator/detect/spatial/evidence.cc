@@ -6,6 +6,7 @@
 #include <span>
 
 #include "aggregator/job/median.h"
+#include "aggregator/numbers/spatial.h"
 #include "common/base/check.h"
 
 namespace l4::detect::spatial {
@@ -13,8 +14,6 @@ namespace {
 
 using Eigen::Index;
 using Eigen::VectorXd;
-
-constexpr double kRare = 2;  // below this rate a count is judged by the largest one ever seen
 
 bool flag(const std::vector<std::uint8_t>& flags, Index event) {
   return !flags.empty() && flags[static_cast<std::size_t>(event)] != 0;
@@ -70,9 +69,9 @@ Expectation expect_from_history(const SpatialInput& input, Index event,
   result.rate = (weight * mean + input.history.col(event).array()) / (weight + windows);
   const double usual = median_of(result.rate);
   double change = 1;
-  if (usual > kRare) {
+  if (usual > numbers::spatial().rare_rate) {
     change = (median_of(input.counts.col(event)) + 0.5) / (usual + 0.5);
-    change = std::clamp(change, 0.02, 50.0);
+    change = std::clamp(change, numbers::spatial().change_min, numbers::spatial().change_max);
   }
   result.count = result.rate * change;
   return result;
@@ -89,7 +88,9 @@ class Gatherer {
       : input_(input), options_(options) {
     const double cells = static_cast<double>(input.nodes()) *
                          static_cast<double>(std::max<Index>(1, input.events()));
-    limit_ = std::max(options.count_limit, std::sqrt(2 * std::log(std::max(1.0, 100 * cells))));
+    limit_ =
+        std::max(options.count_limit,
+                 std::sqrt(2 * std::log(std::max(1.0, numbers::spatial().cells_factor * cells))));
   }
 
   Evidence run() {
@@ -152,7 +153,8 @@ class Gatherer {
       const double change =
           past && expected.rate[node] > 0 ? expected.count[node] / expected.rate[node] : 1;
       if (past && is_usual(node, event, x, change)) continue;
-      const bool rare = past && expected.rate[node] < kRare && input_.history_max.size() > 0;
+      const bool rare = past && expected.rate[node] < numbers::spatial().rare_rate &&
+                        input_.history_max.size() > 0;
       set(node, event,
           rare ? judge_excess(x, input_.history_max[event])
                : judge_residual(x, expected.count[node], expected.dispersion));
@@ -162,12 +164,12 @@ class Gatherer {
   /// Within the range of the node's own windows, as far as the whole job has not changed, or
   /// between that and its peers now: a node that began late comes up to them.
   bool is_usual(Index node, Index event, double x, double change) const {
-    constexpr double kBeyond = 1.25;
     if (input_.own_most.size() == 0) return false;
     auto [least, most] = peers_now(node, event);
     most = std::max(most, input_.own_most(node, event) * std::max(1.0, change));
     least = std::min(least, input_.own_least(node, event) * std::min(1.0, change));
-    return x <= kBeyond * most + 1 && x >= least / kBeyond;
+    return x <= numbers::spatial().range_beyond * most + 1 &&
+           x >= least / numbers::spatial().range_beyond;
   }
 
   bool prints(Index node, Index event) const {
@@ -185,23 +187,23 @@ class Gatherer {
 
   /// Counts of most of the other nodes that print the event; none where these are too few.
   std::pair<double, double> peers_now(Index node, Index event) const {
-    constexpr std::size_t kPeersMin = 3, kTail = 10;
     const bool own = prints(node, event);
     const std::size_t peers = printing_.size() - (own ? 1 : 0);
-    if (peers < kPeersMin) return {std::numeric_limits<double>::infinity(), 0};
+    if (peers < numbers::spatial().peers_now_min)
+      return {std::numeric_limits<double>::infinity(), 0};
     const double x = input_.counts(node, event);
     const auto place =
         static_cast<std::size_t>(std::ranges::lower_bound(printing_, x) - printing_.begin());
     const auto without_own = [&](std::size_t at) {
       return printing_[own && at >= place ? at + 1 : at];
     };
-    const std::size_t tail = peers / kTail;
+    const std::size_t tail = peers / numbers::spatial().peers_tail;
     return {without_own(tail), without_own(peers - 1 - tail)};
   }
 
   /// Bursts of rare events that history has seen are normal, however unlikely their rate.
   static Cell judge_excess(double x, double largest) {
-    if (x <= 1.5 * largest + 2) return {};
+    if (x <= numbers::spatial().burst_factor * largest + numbers::spatial().burst_beyond) return {};
     return {1 + std::log(x / std::max(1.0, largest)), EvidenceKind::excess};
   }
 

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "aggregator/numbers/spatial.h"
+
 namespace l4::detect::spatial {
 
 enum class EvidenceKind : std::uint8_t {
@@ -20,11 +22,12 @@ enum class EvidenceKind : std::uint8_t {
 };
 std::string_view name(EvidenceKind kind);
 
+/// As in force: aggregator/numbers/spatial.h says what each number means.
 struct EvidenceOptions {
-  double count_limit = 5;        ///< least |z| of a count cell; grows as sqrt(2 ln(100 N d))
-  double shrink_max = 20;        ///< kappa: windows' worth of weight given to the peers, at most
-  double dispersion_min = 0.25;  ///< phi of steadily printed events: window edges still jitter
-  double stale_ms = 5'000;
+  double count_limit = numbers::spatial().count_limit;
+  double shrink_max = numbers::spatial().shrink_max;
+  double dispersion_min = numbers::spatial().dispersion_min;
+  double stale_ms = numbers::spatial().stale_ms;
 };
 
 }  // namespace l4::detect::spatial

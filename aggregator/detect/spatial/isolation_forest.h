@@ -12,14 +12,17 @@
 #include <span>
 #include <vector>
 
+#include "aggregator/numbers/spatial.h"
+
 namespace l4::detect::spatial {
 
 /// Subsample size that means: every row, with its multiplicity.
 inline constexpr std::size_t kAllRows = 0;
 
+/// As in force: aggregator/numbers/spatial.h says what each number means.
 struct ForestOptions {
-  std::size_t trees = 100;
-  std::size_t subsample = 256;   ///< psi; at most the number of rows is used
+  std::size_t trees = numbers::spatial().forest_trees;
+  std::size_t subsample = numbers::spatial().forest_subsample;
   std::size_t height_limit = 0;  ///< edges; 0: ceil(log2(psi))
   std::uint64_t seed = 1;
   std::vector<double> column_weights =

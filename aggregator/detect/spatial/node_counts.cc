@@ -9,6 +9,7 @@
 #include "aggregator/job/clock.h"
 #include "aggregator/job/job_state.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/spatial.h"
 
 namespace l4::detect::spatial {
 namespace {
@@ -35,7 +36,6 @@ struct Life {
 
 /// Windows of the kind in which most is counted.
 std::optional<Period> whole_life(const job::JobView& view) {
-  constexpr std::int64_t kStartup = 3;  // windows in which programs start and say so
   Life timed, iterated;
   std::set<const vectors::NodeVectors*> seen;
   for (const job::StreamView& stream : view.streams) {
@@ -47,16 +47,15 @@ std::optional<Period> whole_life(const job::JobView& view) {
   Life& life = timed.counts >= iterated.counts ? timed : iterated;
   if (life.counts == 0) return std::nullopt;
   life.period.timed = &life == &timed;
-  life.period.first += kStartup;
+  life.period.first += numbers::spatial().startup_windows;
   return life.period;
 }
 
 /// A count of `count` within a window `parts` times as wide as a block: the most that one block is
 /// likely to have had.
 double likely_most(double count, double parts) {
-  constexpr double kSpread = 4;  // standard deviations of a Poisson count
   const double mean = count / parts;
-  return std::min(count, mean + kSpread * std::sqrt(mean) + 1);
+  return std::min(count, mean + numbers::spatial().block_spread * std::sqrt(mean) + 1);
 }
 
 }  // namespace
@@ -196,7 +195,6 @@ class History {
 }  // namespace
 
 SpatialInput NodeCounts::input(std::int64_t width) const {
-  constexpr double kBlocksMin = 20;  // of all nodes together
   const auto nodes = static_cast<Index>(view_.nodes.size());
   const auto events = static_cast<Index>(view_.events.size());
   SpatialInput input;
@@ -223,7 +221,7 @@ SpatialInput NodeCounts::input(std::int64_t width) const {
   });
   history.close();
   input.history_max = history.most.colwise().maxCoeff().transpose().cwiseMax(before);
-  if ((input.history_windows - 1) * static_cast<double>(nodes) >= kBlocksMin)
+  if ((input.history_windows - 1) * static_cast<double>(nodes) >= numbers::spatial().blocks_min)
     input.dispersion_known = history.dispersion();
   for (Index node = 0; node < nodes; ++node) {
     const std::int64_t begin = std::max(from, begins[static_cast<std::size_t>(node)] + 1);

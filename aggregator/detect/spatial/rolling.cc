@@ -7,16 +7,12 @@
 #include "aggregator/detect/spatial/node_counts.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/spatial.h"
 
 namespace l4::detect::spatial {
 namespace {
 
 using Eigen::Index;
-
-constexpr std::size_t kNodesMin = 4;
-constexpr std::int64_t kLengthLeast = 6;  // of the period
-constexpr double kDispersionMin = 0.1;    // counts within their own range are left out anyway
-constexpr std::int64_t kWiden = 4;
 
 using Nodes = std::vector<std::uint32_t>;  // ascending
 
@@ -46,12 +42,12 @@ class Roles {
 
   /// A later event of `group` belongs to its role, or to that of a group around it.
   bool has(const Nodes& group) const {
-    constexpr std::size_t kEvents = 2;
-    if (const auto same = events_.find(group); same != events_.end() && same->second >= kEvents)
+    if (const auto same = events_.find(group);
+        same != events_.end() && same->second >= numbers::spatial().role_events)
       return true;
     return std::ranges::any_of(events_, [&](const auto& role) {
       const auto& [nodes, events] = role;
-      return events > kEvents && nodes.size() <= 2 * group.size() &&
+      return events > numbers::spatial().role_events && nodes.size() <= 2 * group.size() &&
              std::ranges::includes(nodes, group);
     });
   }
@@ -72,20 +68,21 @@ void clear(SpatialInput& input, Index event) {
 /// events are usual.
 void keep_telling(const job::JobView& view, const NodeCounts& counts, const Period& period,
                   std::int64_t late, SpatialInput& input) {
-  constexpr std::int64_t kEdge = 2;
-  constexpr std::size_t kShare = 10;
   const Roles roles(view, counts.first_windows(), late);
   std::map<Nodes, std::vector<Index>> groups;
   for (Index event = 0; event < input.events(); ++event) {
     if (input.counts.col(event).maxCoeff() <= 0) continue;
     const auto i = static_cast<std::size_t>(event);
     Nodes group = group_of(view, view.events[i]);
-    if (group.empty() || roles.has(group) || counts.first_windows()[i] + kEdge >= period.end)
+    if (group.empty() || roles.has(group) ||
+        counts.first_windows()[i] + numbers::spatial().rolling_edge >= period.end)
       clear(input, event);
     else
       groups[std::move(group)].push_back(event);
   }
-  if (groups.size() <= std::max<std::size_t>(2, view.nodes.size() / kShare)) return;
+  if (groups.size() <=
+      std::max<std::size_t>(2, view.nodes.size() / numbers::spatial().rolling_share))
+    return;
   for (const auto& [nodes, events] : groups)
     for (const Index event : events) clear(input, event);
 }
@@ -111,7 +108,8 @@ class Collector {
       NodeDifference found{static_cast<std::uint32_t>(node.node), node.score, 0, false, {}, {}};
       for (const Contribution& part : node.contributions) {
         const double share = nodes[part.event] / all;
-        if (part.event < 0 || share > kShareMax || !is_plain(part)) continue;
+        if (part.event < 0 || share > numbers::spatial().rolling_share_max || !is_plain(part))
+          continue;
         found.events.push_back({static_cast<std::uint32_t>(part.event), part.kind, part.count,
                                 part.expected, part.term, nodes[part.event]});
         found.explanation += part.term;
@@ -136,13 +134,10 @@ class Collector {
   }
 
  private:
-  static constexpr double kShareMax = 0.35;
-
   /// Counts are compared at several widths, so one that is barely beyond the limit may be chance.
   static bool is_plain(const Contribution& part) {
-    constexpr double kBeyond = 1.15;
     const bool count = part.kind == EvidenceKind::count || part.kind == EvidenceKind::excess;
-    return !count || std::abs(part.z) >= kBeyond;
+    return !count || std::abs(part.z) >= numbers::spatial().rolling_beyond;
   }
 
   std::optional<TimeMs> since(const Compared& compared, const NodeDifference& found) const {
@@ -166,7 +161,8 @@ class Collector {
 std::vector<std::int64_t> widths_of(const Period& period) {
   const std::int64_t half = period.length() / 2;
   std::vector<std::int64_t> widths;
-  for (std::int64_t width = 1; width < half; width *= kWiden) widths.push_back(width);
+  for (std::int64_t width = 1; width < half; width *= numbers::spatial().rolling_widen)
+    widths.push_back(width);
   widths.push_back(half);
   return widths;
 }
@@ -176,12 +172,14 @@ std::vector<std::int64_t> widths_of(const Period& period) {
 Differences compare_by_windows(const job::JobView& view, const job::JobClock& clock,
                                const RollingOptions& options) {
   const auto period = period_of(view, clock);
-  if (view.nodes.size() < kNodesMin || !period || period->length() < kLengthLeast) return {};
+  if (view.nodes.size() < numbers::spatial().rolling_nodes_min || !period ||
+      period->length() < numbers::spatial().rolling_length_least)
+    return {};
   const NodeCounts counts(view, *period);
   Collector collector(view, *period);
   SpatialOptions spatial;
   spatial.seed = options.seed;
-  spatial.evidence.dispersion_min = kDispersionMin;
+  spatial.evidence.dispersion_min = numbers::spatial().rolling_dispersion_min;
   const auto compare = [&](SpatialInput input, std::int64_t width) {
     input.in_pool = options.in_pool;
     Compared compared{std::move(input), {}, width};
@@ -197,7 +195,9 @@ Differences compare_by_windows(const job::JobView& view, const job::JobClock& cl
       if (input.history_max[event] <= 0) clear(input, event);  // late() takes new events
     compare(std::move(input), width);
   }
-  const std::int64_t late = period->first + std::max<std::int64_t>(4, period->length() / 8);
+  const std::int64_t late =
+      period->first +
+      std::max(numbers::spatial().late_least, period->length() / numbers::spatial().late_part);
   SpatialInput fresh = counts.late(late);
   keep_telling(view, counts, *period, late, fresh);
   compare(std::move(fresh), 0);

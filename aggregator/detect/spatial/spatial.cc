@@ -9,6 +9,7 @@
 
 #include "aggregator/detect/spatial/evidence.h"
 #include "aggregator/detect/spatial/isolation_forest.h"
+#include "aggregator/numbers/spatial.h"
 
 namespace l4::detect::spatial {
 namespace {
@@ -71,7 +72,7 @@ VectorXd isolation(const Evidence& evidence, const VectorXd& rare, const Spatial
     if (evidence.share[column] <= 0) continue;
     columns.push_back(column);
     forest.column_weights.push_back(evidence.z.col(column).cwiseAbs().maxCoeff() *
-                                    std::max(0.05, rare[column]));
+                                    std::max(numbers::spatial().column_weight_min, rare[column]));
   }
   if (columns.empty() || nodes < 2) return VectorXd::Zero(nodes);
   const DistinctRows distinct = distinct_rows(evidence.z, columns);

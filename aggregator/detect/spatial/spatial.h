@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "aggregator/detect/spatial/evidence_kind.h"
+#include "aggregator/numbers/spatial.h"
 
 namespace l4::detect::spatial {
 
@@ -46,14 +47,15 @@ struct SpatialResult {
   bool ripe = false;             ///< history has at least ten windows; with fewer, hold alarms back
 };
 
+/// As in force: aggregator/numbers/spatial.h says what each number means.
 struct SpatialOptions {
   EvidenceOptions evidence;
-  std::size_t trees = 100;
+  std::size_t trees = numbers::spatial().trees;
   std::uint64_t seed = 1;
-  double isolation_min = 0.02;  ///< smaller spreads of the forest's score are its own noise
-  double burst_gap_ms = 60'000;
-  double alarm_factor = 3;   ///< alarm at E >= factor * ln N
-  double ripe_windows = 10;  ///< simulated: with 2 windows top-1 falls from 97 to 75 %
+  double isolation_min = numbers::spatial().isolation_min;
+  double burst_gap_ms = numbers::spatial().burst_gap_ms;
+  double alarm_factor = numbers::spatial().alarm_factor;
+  double ripe_windows = numbers::spatial().ripe_windows;
 };
 
 SpatialResult compare_nodes(const SpatialInput& input, const SpatialOptions& options = {});

@@ -8,6 +8,7 @@
 #include "aggregator/detect/spatial/evidence.h"
 #include "aggregator/job/median.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/spatial.h"
 #include "common/base/check.h"
 
 namespace l4::detect::spatial {
@@ -16,9 +17,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-constexpr double kWeight = 20;  // K, counts
-constexpr double kRareRate = 2, kLimit = 5, kDispersionLeast = 0.25;
 
 /// A surprising cell of one node.
 struct ScoredCell {
@@ -42,7 +40,8 @@ class Scorer {
         dispersion_(view.events.size(), 1) {
     const double cells =
         static_cast<double>(scored_cells(view)) * static_cast<double>(columns_) + 1;
-    limit_ = std::max(kLimit, std::sqrt(2 * std::log(100 * cells)));
+    limit_ = std::max(numbers::spatial().score_limit,
+                      std::sqrt(2 * std::log(numbers::spatial().cells_factor * cells)));
   }
 
   WindowScores run() {
@@ -108,9 +107,11 @@ class Scorer {
       const double theirs = sums_(event, column) - x;
       const auto at = static_cast<std::size_t>(column);
       const auto wide = static_cast<double>(bounds_[at + 1] - bounds_[at]);
-      const bool compared = others + 1 >= static_cast<double>(kScorePeersMin) && theirs > 0;
+      const bool compared =
+          others + 1 >= static_cast<double>(numbers::spatial().score_peers_min) && theirs > 0;
       const double mean = compared ? theirs / others : 0;
-      const double expected = compared     ? mean * (kWeight + own_sum) / (kWeight + their_sum)
+      const double expected = compared ? mean * (numbers::spatial().score_weight + own_sum) /
+                                             (numbers::spatial().score_weight + their_sum)
                               : length > 0 ? own_sum / length * wide
                                            : 0;
       visit(column, x, expected, compared || length > 0);
@@ -137,8 +138,8 @@ class Scorer {
     });
     for (std::size_t event = 0; event < found.size(); ++event)
       if (!found[event].empty())
-        dispersion_[event] =
-            std::max(kDispersionLeast, static_cast<double>(job::lower_median(found[event])));
+        dispersion_[event] = std::max(numbers::spatial().score_dispersion_least,
+                                      static_cast<double>(job::lower_median(found[event])));
   }
 
   void judge(std::uint32_t node, const NodeColumns& own, std::vector<ScoredCell>& cells) {
@@ -168,8 +169,10 @@ class Scorer {
     if (column > 0 && first >= bounds_[at] && !is_common(event))
       return x > 0 ? 2 + std::max(0.0, std::log(x) / 2) : 0;
     if (!compared) return 0;
-    if (expected < kRareRate) {
-      if (column == 0 || x <= 1.5 * before + 2) return 0;
+    if (expected < numbers::spatial().score_rare_rate) {
+      if (column == 0 ||
+          x <= numbers::spatial().burst_factor * before + numbers::spatial().burst_beyond)
+        return 0;
       return 1 + std::log(x / std::max(1.0, before));
     }
     const double variance = dispersion_[event] * expected + 0.5;
@@ -201,7 +204,7 @@ class Scorer {
   std::vector<std::uint32_t> printers_;  // nodes, by event
   VectorXd begun_;                       // nodes, by column
   std::vector<double> dispersion_;       // phi
-  double limit_ = kLimit;
+  double limit_ = numbers::spatial().score_limit;
   NodeColumns own_;
   std::vector<std::uint8_t> is_own_;  // scratch
 };

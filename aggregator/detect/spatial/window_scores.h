@@ -28,8 +28,6 @@
 
 namespace l4::detect::spatial {
 
-inline constexpr std::size_t kScorePeersMin = 4;
-
 /// Node x column, nats; NaN where nothing is known of the node yet.
 using WindowScores = Eigen::MatrixXf;
 

@@ -7,15 +7,11 @@
 #include "aggregator/job/clock.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/stage.h"
 #include "common/base/earliest.h"
 
 namespace l4::detect::stage {
 namespace {
-
-/// Clocks of nodes differ, and a launcher may see the end before the last line is written.
-constexpr Millis kTolerance{2000};
-/// A process that ended says no more than these behind it.
-constexpr std::uint64_t kLastLines = 32;
 
 void widen(Span& span, const job::StageChange& change) {
   keep_earliest(span.begin, change.time);
@@ -54,7 +50,8 @@ bool trains_again(const Newest& newest, const job::RankView& rank, bool dense,
   if (!clock.has_iterations() || clock.counted) return false;
   if (dense && rank.completed)
     return clock.completed_by_any->value() >= rank.completed->value() + clock.stride;
-  return newest.time && clock.last_progress && *clock.last_progress > *newest.time + kTolerance;
+  return newest.time && clock.last_progress &&
+         *clock.last_progress > *newest.time + numbers::stage().tolerance;
 }
 
 /// Others of the job complete iterations, and this stream tells of none.
@@ -66,7 +63,7 @@ bool others_went_on(const job::StreamView& stream, const job::JobClock& clock) {
 /// have no number: totals of the run, or of its last epoch, and the step at which they were taken.
 bool ends_at_last(const job::Stream& stream, const job::EventStats& stats,
                   const std::optional<TimeMs>& time) {
-  if (!stream.is_among_last(stats.last_line, kLastLines)) return false;
+  if (!stream.is_among_last(stats.last_line, numbers::stage().last_lines)) return false;
   if (stream.counted) return true;
   const auto last =
       std::ranges::find_if(stream.iterations.rbegin(), stream.iterations.rend(),
@@ -116,9 +113,10 @@ Stages find_stages(const job::JobView& view, const job::JobClock& clock) {
                           *stream.state->last_completed >= *clock.completed_by_any;
       const bool in_time =
           occurrence.time && clock.last_progress
-              ? newest || *occurrence.time + kTolerance >= *clock.last_progress
+              ? newest || *occurrence.time + numbers::stage().tolerance >= *clock.last_progress
               : !others_went_on(stream, clock) ||
-                    stream.state->is_among_last(occurrence.stats.last_line, kLastLines);
+                    stream.state->is_among_last(occurrence.stats.last_line,
+                                                numbers::stage().last_lines);
       if (in_order && in_time) found.finished[stream.rank] = true;
     }
   }

@@ -4,13 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "aggregator/numbers/temporal.h"
+
 namespace l4::detect::temporal {
 namespace {
-
-constexpr std::uint8_t kSteady = 10;  // iterations in a row that make an event part of the pattern
-constexpr std::uint8_t kHabit = 3;    // iterations in a row after which an absence is a miss
-constexpr std::uint8_t kRole = 2;     // iterations that make an event part of the stream's role
-constexpr double kOddPlace = 1;       // price of an expected event at an unexpected place
 
 void raise(std::uint8_t& counter) {
   if (counter < std::numeric_limits<std::uint8_t>::max()) ++counter;
@@ -45,7 +42,8 @@ void EventCosts::learn(StreamEvents& stream, SequenceView symbols) {
       raise(stream.printed[symbol]);
       raise(stream.streak[symbol]);
     } else {
-      if (stream.streak[symbol] >= kHabit && ++misses_[symbol] <= 1) ++first_misses_;
+      if (stream.streak[symbol] >= numbers::temporal().habit && ++misses_[symbol] <= 1)
+        ++first_misses_;
       stream.streak[symbol] = 0;
     }
   }
@@ -53,7 +51,7 @@ void EventCosts::learn(StreamEvents& stream, SequenceView symbols) {
 }
 
 bool EventCosts::steady(const StreamEvents& stream, Symbol symbol) {
-  return symbol < stream.streak.size() && stream.streak[symbol] >= kSteady;
+  return symbol < stream.streak.size() && stream.streak[symbol] >= numbers::temporal().steady;
 }
 
 std::vector<Symbol> EventCosts::lost(const StreamEvents& stream, SequenceView x) {
@@ -75,9 +73,10 @@ std::vector<double> EventCosts::extra(const StreamEvents& stream, SequenceView x
   std::vector<double> result;
   result.reserve(x.size());
   for (Symbol symbol : x) {
-    const bool role = symbol < stream.printed.size() && stream.printed[symbol] >= kRole;
+    const bool role =
+        symbol < stream.printed.size() && stream.printed[symbol] >= numbers::temporal().role;
     double cost = -std::log((seen_in_[symbol] + 0.5) / (observations_ + 1));
-    if (role || normal_[symbol] != 0) cost = std::min(cost, kOddPlace);
+    if (role || normal_[symbol] != 0) cost = std::min(cost, numbers::temporal().odd_place);
     result.push_back(cost);
   }
   return result;
@@ -93,7 +92,7 @@ std::vector<double> EventCosts::missing(const StreamEvents& stream, SequenceView
     const double share = (seen_in_[symbol] + 0.5) / all;
     double cost = -std::log(std::max(1 - share, 0.5 / all));
     if (steady(stream, symbol)) cost = std::max(cost, lost_cost(symbol));
-    if (marked_[symbol] != 0) cost = std::min(cost, kOddPlace);
+    if (marked_[symbol] != 0) cost = std::min(cost, numbers::temporal().odd_place);
     result.push_back(cost);
   }
   return result;

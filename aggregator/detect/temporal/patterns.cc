@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "aggregator/numbers/temporal.h"
+
 namespace l4::detect::temporal {
-namespace {
-
-constexpr std::size_t kDurations = 50;  // per pattern: enough for a median, quick to adapt
-
-}  // namespace
+namespace {}  // namespace
 
 PatternRef SharedPatterns::find(std::uint64_t hash) const {
   const auto it = by_hash_.find(hash);
@@ -51,7 +49,7 @@ void StreamPatterns::see(const PatternRef& pattern, double seconds, std::size_t 
   }
   if (!(seconds > 0) || !std::isfinite(seconds)) return;
   auto& known = it->log_seconds;
-  if (known.size() >= kDurations) known.erase(known.begin());
+  if (known.size() >= numbers::temporal().durations) known.erase(known.begin());
   known.push_back(std::log(seconds));
 }
 

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "aggregator/numbers/temporal.h"
+
 namespace l4::detect::temporal {
 namespace {
 
@@ -83,22 +85,21 @@ Pass score_rounds(std::span<const Round> rounds, const TemporalOptions& options)
 
 /// Options for a coarse comparison: fewer and shorter sequences.
 TemporalOptions coarse(TemporalOptions options) {
-  options.recent = 4;
-  options.prototypes = options.shared_compared = 8;
-  options.peers = 4;
-  options.length_max = 64;
+  options.recent = numbers::temporal().coarse_recent;
+  options.prototypes = options.shared_compared = numbers::temporal().coarse_prototypes;
+  options.peers = numbers::temporal().coarse_peers;
+  options.length_max = numbers::temporal().coarse_length_max;
   return options;
 }
 
 }  // namespace
 
 TemporalFindings score_job(const RecordedJob& job, const TemporalOptions& options) {
-  constexpr std::size_t kRoundsMin = 16;
   const std::vector<Round> rounds = by_iteration(job);
   Pass pass = score_rounds(rounds, options);
   if (!pass.exhausted) return std::move(pass.found);
   // Repeats with about as many of the newest iterations as this pass has compared.
-  const std::size_t least = std::min(rounds.size(), kRoundsMin);
+  const std::size_t least = std::min(rounds.size(), numbers::temporal().rounds_min);
   std::size_t newest = std::max(least, pass.done * 3 / 4);
   if (newest < rounds.size()) pass = score_rounds(std::span(rounds).last(newest), options);
   if (pass.exhausted) {

@@ -4,12 +4,10 @@
 #include <utility>
 
 #include "aggregator/job/median.h"
+#include "aggregator/numbers/temporal.h"
 
 namespace l4::detect::temporal {
 namespace {
-
-constexpr double kShown = 0.5;   // nats: cheaper differences explain nothing
-constexpr double kIntact = 1.5;  // nats: up to here nothing counts as missing
 
 std::uint64_t mix(std::uint64_t value) {
   value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9;
@@ -180,10 +178,11 @@ double TemporalScorer::threshold(const Stream& stream) const {
   for (double score : stream.scores) square += (score - mean) * (score - mean);
   if (!stream.scores.empty()) square /= static_cast<double>(stream.scores.size());
   const double seen = std::max(1.0, costs_.observations());
-  const double sigma =
-      std::max(std::sqrt(square), std::min(options_.sigma_min, std::log(seen) / 3));
+  const double sigma = std::max(
+      std::sqrt(square), std::min(options_.sigma_min, std::log(seen) / numbers::temporal().sigmas));
   const double horizon = std::max(1.0, std::min(options_.horizon, iterations_));
-  return std::max(mean + 3 * sigma, std::log(static_cast<double>(streams_.size()) * horizon));
+  return std::max(mean + numbers::temporal().sigmas * sigma,
+                  std::log(static_cast<double>(streams_.size()) * horizon));
 }
 
 Anomaly TemporalScorer::describe(const Candidate& one, std::int64_t iteration) {
@@ -192,15 +191,17 @@ Anomaly TemporalScorer::describe(const Candidate& one, std::int64_t iteration) {
   const auto missing = costs_.missing(streams_[one.stream].events, y, x);
   const Alignment alignment = align({x, one.extra}, {y, missing}, one.open);
   Anomaly found{AnomalyKind::sequence, one.stream, iteration, one.best.distance, one.limit, {}, {}};
-  bool suspicious = alignment.missing_cost > kIntact || !one.best.unseen.empty();
+  bool suspicious =
+      alignment.missing_cost > numbers::temporal().intact_max || !one.best.unseen.empty();
   for (std::size_t position : alignment.extra) {
     const std::uint32_t event = costs_.event(x[position]);
-    if (one.extra[position] < kShown) continue;
+    if (one.extra[position] < numbers::temporal().shown_min) continue;
     found.extra.push_back(event);
     suspicious = suspicious || options_.suspicious.contains(event);
   }
   for (std::size_t position : alignment.missing) {
-    if (missing[position] >= kShown) found.missing.push_back(costs_.event(y[position]));
+    if (missing[position] >= numbers::temporal().shown_min)
+      found.missing.push_back(costs_.event(y[position]));
   }
   for (Symbol symbol : one.best.unseen) found.missing.push_back(costs_.event(symbol));
   if (!suspicious) found.kind = AnomalyKind::novelty;

@@ -21,6 +21,7 @@
 
 #include "aggregator/detect/temporal/event_costs.h"
 #include "aggregator/detect/temporal/patterns.h"
+#include "aggregator/numbers/temporal.h"
 
 namespace l4::detect::temporal {
 
@@ -56,18 +57,23 @@ struct TemporalFindings {
   std::size_t left_out = 0;  ///< oldest iterations that score_job() had no time for
 };
 
+/// As in force: aggregator/numbers/temporal.h says what each number means.
 struct TemporalOptions {
   std::uint64_t seed = 1;
-  std::size_t history_min = 10;  ///< a stream is scored from this many earlier iterations on
-  std::size_t recent = 10, prototypes = 32, shared = 512, shared_compared = 64, peers = 8;
-  std::size_t score_window = 200;
-  double sigma_min = 1.7;
-  double horizon = 100;       ///< K: about one false alarm in K iterations where scores are random
-  double phase_change = 6.9;  ///< ln 1000
-  double slow_limit = 6, slow_spread_min = 0.02;
-  double slow_excess_min = 1;  ///< s; what takes less longer than usual is no distance
-  std::size_t slow_history_min = 5;
-  std::size_t length_max = 512;  ///< longer sequences keep their first and last halves
+  std::size_t history_min = numbers::temporal().history_min;
+  std::size_t recent = numbers::temporal().recent, prototypes = numbers::temporal().prototypes,
+              shared = numbers::temporal().shared,
+              shared_compared = numbers::temporal().shared_compared,
+              peers = numbers::temporal().peers;
+  std::size_t score_window = numbers::temporal().score_window;
+  double sigma_min = numbers::temporal().sigma_min;
+  double horizon = numbers::temporal().horizon;
+  double phase_change = numbers::temporal().phase_change;
+  double slow_limit = numbers::temporal().slow_limit,
+         slow_spread_min = numbers::temporal().slow_spread_min;
+  double slow_excess_min = numbers::temporal().slow_excess_min;
+  std::size_t slow_history_min = numbers::temporal().slow_history_min;
+  std::size_t length_max = numbers::temporal().length_max;
   /// Bound on the cells of comparisons and the events looked at, some ns each; beyond it nothing is
   /// compared.
   std::uint64_t work_max = std::uint64_t{1} << 29;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "aggregator/numbers/temporal.h"
 #include "common/base/ids.h"
 
 namespace l4::job {
@@ -29,12 +30,15 @@ struct Turn {
   std::uint64_t before = 0, after = 0;   ///< iterations in either order
 };
 
+/// As in force: aggregator/numbers/temporal.h says what each number means.
 struct TurnOptions {
-  std::size_t before_min = 3, after_min = 3;  ///< iterations with both lines,
-  std::size_t rows_min = 7;                   ///< and together
-  double off_max = 0.05;                      ///< part of them in the other order, on either side
-  double changing_max = 0.02;                 ///< part of the peers that change it, too
-  std::size_t peers_min = 2, peers_rows_min = 20;
+  std::size_t before_min = numbers::temporal().turn_before_min,
+              after_min = numbers::temporal().turn_after_min;
+  std::size_t rows_min = numbers::temporal().turn_rows_min;
+  double off_max = numbers::temporal().turn_off_max;
+  double changing_max = numbers::temporal().turn_changing_max;
+  std::size_t peers_min = numbers::temporal().turn_peers_min,
+              peers_rows_min = numbers::temporal().turn_peers_rows_min;
 };
 
 /// One for each stream, most iterations first.

@@ -5,6 +5,7 @@
 #include "aggregator/diagnose/clues/sources.h"
 #include "aggregator/diagnose/findings/states.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/clues.h"
 
 namespace l4::diagnose::clues {
 namespace {
@@ -43,7 +44,7 @@ std::vector<Clue> windows(const Scene& scene) {
 
 std::vector<Clue> forest(const Scene& scene) {
   std::vector<Clue> clues;
-  if (!scene.findings.spatial || scene.nodes() < 3) return clues;
+  if (!scene.findings.spatial || scene.nodes() < numbers::clues().forest_nodes_min) return clues;
   for (const detect::spatial::NodeScore& node : scene.findings.spatial->nodes) {
     if (node.isolation <= 0) continue;
     Clue clue{ClueKind::isolated, Whose::node, static_cast<std::uint32_t>(node.node),

@@ -5,6 +5,7 @@
 #include "aggregator/diagnose/clues/sources.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/clues.h"
 
 namespace l4::diagnose::clues {
 namespace {
@@ -12,9 +13,6 @@ namespace {
 using detect::nics::Nic;
 using detect::nics::Nics;
 using detect::nics::Rise;
-
-/// Errors that belong to a stop come before it, or while its connections break.
-constexpr Millis kErrorsBefore{120'000}, kErrorsAfter{30'000};
 
 /// When the job stopped, or for a slow job the end of what is known.
 std::optional<TimeMs> trouble_of(const Scene& scene) {
@@ -32,7 +30,8 @@ std::optional<TimeMs> trouble_of(const Scene& scene) {
 const Rise* worst_rise(const Nic& nic, TimeMs trouble) {
   const Rise* worst = nullptr;
   for (const Rise& rise : nic.rises) {
-    const bool near = rise.last >= trouble - kErrorsBefore && rise.first <= trouble + kErrorsAfter;
+    const bool near = rise.last >= trouble - numbers::clues().nic_errors_before &&
+                      rise.first <= trouble + numbers::clues().nic_errors_after;
     if (rise.fault && near && (worst == nullptr || rise.rise > worst->rise)) worst = &rise;
   }
   return worst;
@@ -66,7 +65,8 @@ void add_first(const Scene& scene, std::vector<Clue>& clues) {
   if (scene.state == State::slow || found.first.empty() || !found.lead) return;
   std::set<std::uint32_t> nodes;
   for (const std::uint32_t i : found.first) nodes.insert(found.nics[i].node);
-  const double sure = *found.lead > Millis{1000} ? 1.0 : scene.scale.shares.unsure_lead;
+  const double sure =
+      *found.lead > numbers::clues().sure_lead ? 1.0 : scene.scale.shares.unsure_lead;
   for (const std::uint32_t node : nodes) {
     const auto at = std::ranges::find_if(
         found.first, [&](std::uint32_t i) { return found.nics[i].node == node; });

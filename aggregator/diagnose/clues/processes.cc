@@ -4,6 +4,7 @@
 #include "aggregator/diagnose/clues/sources.h"
 #include "aggregator/diagnose/findings/exits.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/clues.h"
 
 namespace l4::diagnose::clues {
 namespace {
@@ -19,12 +20,12 @@ bool is_shared(const Scene& scene, Fate fate) {
 }
 
 Clue clue_of_exit(const Scene& scene, std::uint32_t rank, const ProcessFact& process) {
-  constexpr Millis kTie{1000};
   const ProcessEvidence& evidence = scene.findings.processes;
   const auto stopped = std::ranges::count(evidence.ranks, Fate::stopped);
   const std::optional<TimeMs>& struck = evidence.first_struck;
   const bool told = process.exit.kind == Exit::Kind::signal && process.exit.value == SIGTERM;
-  const bool first = stopped == 0 && !told && process.since - *evidence.first_left <= kTie;
+  const bool first =
+      stopped == 0 && !told && process.since - *evidence.first_left <= numbers::clues().exit_tie;
   const bool answers = struck && *struck < process.since && !is_struck(process.exit) &&
                        process.exit.kind != Exit::Kind::unseen;
   Clue clue{first ? ClueKind::process_gone : ClueKind::process_followed, Whose::rank, rank,

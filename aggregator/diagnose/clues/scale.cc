@@ -33,31 +33,34 @@ GroundRow read_ground(ConfigTable table) {
   return row;
 }
 
-GroundRows read_grounds(ConfigTable root) {
-  GroundRows rows;
+/// `base`: what a row that is left out has; null: none may be.
+GroundRows read_grounds(ConfigTable root, const Scale* base) {
+  GroundRows rows = base != nullptr ? base->grounds : GroundRows{};
   for (std::size_t claim = 0; claim < kClaims; ++claim) {
     ConfigTable table = root.table(name(static_cast<Claim>(claim)));
     for (std::size_t i = 0; i < kGroundKinds; ++i) {
       const auto kind = static_cast<GroundKind>(i);
       if (claim_of(kind) != static_cast<Claim>(claim)) continue;
-      if (!table.has(name(kind)))
-        table.refuse(name(kind), "missing: each ground of a confidence needs its weight");
-      else
+      if (table.has(name(kind)))
         rows[i] = read_ground(table.table(name(kind)));
+      else if (base == nullptr)
+        table.refuse(name(kind), "missing: each ground of a confidence needs its weight");
     }
   }
   return rows;
 }
 
-Result<Scale> read(ConfigTable root) {
-  Scale scale;
+Result<Table> read(ConfigTable root, const Scale* base) {
+  Table found;
+  Scale& scale = found.scale;
+  if (base != nullptr) scale = *base;
   ConfigTable kinds = root.table("clue");
   for (std::size_t kind = 0; kind < kWeighedKinds; ++kind) {
     const std::string_view key = name(static_cast<ClueKind>(kind));
-    if (!kinds.has(key))
-      kinds.refuse(key, "missing: each kind of clue needs its weight");
-    else
+    if (kinds.has(key))
       scale.rows[kind] = read_row(kinds.table(key));
+    else if (base == nullptr)
+      kinds.refuse(key, "missing: each kind of clue needs its weight");
   }
   const std::array<std::pair<std::string_view, double Shares::*>, 9> shares{{
       {"failure", &Shares::failure},
@@ -71,18 +74,21 @@ Result<Scale> read(ConfigTable root) {
       {"answers", &Shares::answers},
   }};
   ConfigTable share = root.table("share");
-  for (const auto& [key, value] : shares) scale.shares.*value = share.number(key, 0, 2);
-  scale.grounds = read_grounds(root.table("confidence"));
+  for (const auto& [key, value] : shares)
+    scale.shares.*value =
+        base != nullptr ? share.number_or(key, base->shares.*value, 0, 2) : share.number(key, 0, 2);
+  scale.grounds = read_grounds(root.table("confidence"), base);
+  found.numbers = numbers::read(root.table("number"));
   if (auto error = root.finish()) return std::unexpected(std::move(*error));
-  return scale;
+  return found;
 }
 
 Scale read_shipped() {
-  auto table = ConfigTable::parse(kShippedTable, "scoring.toml");
+  auto table = ConfigTable::parse(numbers::kShippedTable, "scoring.toml");
   L4_CHECK(table, "{}", table.error().text());
-  auto scale = read(std::move(*table));
-  L4_CHECK(scale, "{}", scale.error().text());
-  return *scale;
+  auto found = read(std::move(*table), nullptr);
+  L4_CHECK(found, "{}", found.error().text());
+  return found->scale;
 }
 
 }  // namespace
@@ -92,10 +98,10 @@ const Scale& shipped_scale() {
   return scale;
 }
 
-Result<Scale> read_scale(const std::filesystem::path& file) {
+Result<Table> read_table(const std::filesystem::path& file) {
   auto table = ConfigTable::load(file);
   if (!table) return std::unexpected(table.error());
-  return read(std::move(*table));
+  return read(std::move(*table), &shipped_scale());
 }
 
 }  // namespace l4::diagnose::clues

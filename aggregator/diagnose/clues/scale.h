@@ -12,6 +12,7 @@
 
 #include "aggregator/diagnose/clues/clue.h"
 #include "aggregator/diagnose/clues/grounds.h"
+#include "aggregator/numbers/table.h"
 #include "common/base/error.h"
 
 namespace l4::diagnose::clues {
@@ -46,8 +47,14 @@ struct Scale {
 /// The table as shipped; it is part of the programs.
 const Scale& shipped_scale();
 
-/// An error names file, line and key: a kind or share that is missing, unknown or given twice, a
-/// number that is negative.
-Result<Scale> read_scale(const std::filesystem::path& file);
+/// A table as a site may have it: weights, and the numbers that decide.
+struct Table {
+  Scale scale;
+  numbers::Values numbers;
+};
+
+/// What the file leaves out keeps the shipped value. An error names file, line and key: a kind,
+/// share or number that is unknown or given twice, or one that is out of its bounds.
+Result<Table> read_table(const std::filesystem::path& file);
 
 }  // namespace l4::diagnose::clues

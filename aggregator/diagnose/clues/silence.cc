@@ -4,6 +4,7 @@
 #include "aggregator/diagnose/clues/sources.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/clues.h"
 
 namespace l4::diagnose::clues {
 namespace {
@@ -14,7 +15,7 @@ std::vector<Clue> silent(const Scene& scene, detect::hang::Speakers speakers) {
       detect::hang::find_silent_ranks(scene.view(), scene.voices.complained, speakers);
   const std::size_t complaining = all - silent_in_all;
   std::vector<Clue> clues;
-  if (all < 3 || silent.empty() || complaining * 2 < all) return clues;
+  if (all < numbers::clues().silent_of_min || silent.empty() || complaining * 2 < all) return clues;
   const bool launchers = speakers == detect::hang::Speakers::launchers;
   for (const std::uint32_t rank : silent) {
     Clue clue{launchers ? ClueKind::silent_launcher : ClueKind::silent, Whose::rank, rank,
@@ -34,10 +35,11 @@ std::vector<Clue> silent_first(const Scene& scene) {
   if (order.size() < 2 || !order[0].since || !order[1].since) return {};
   const Millis lead = *order[1].since - *order[0].since;
   const std::size_t last = order.size() - 1;
-  if (!order[last].since || lead < Millis{200} || lead < 3 * (*order[last].since - *order[1].since))
+  if (!order[last].since || lead < numbers::clues().silent_lead_min ||
+      lead < numbers::clues().silent_lead_times * (*order[last].since - *order[1].since))
     return {};
   Clue clue{ClueKind::silent_first, Whose::rank, order[0].rank,
-            lead > Millis{1000} ? 1.0 : scene.scale.shares.unsure_lead};
+            lead > numbers::clues().sure_lead ? 1.0 : scene.scale.shares.unsure_lead};
   clue.facts = {{FactKind::since, *order[0].since}, {FactKind::ms, double(lead.count())}};
   return {std::move(clue)};
 }
@@ -55,7 +57,6 @@ std::vector<Clue> silence(const Scene& scene) {
 /// During a stall some ranks still print lines unrelated to progress (a metrics thread, a
 /// heartbeat). A rank that used to print them and no longer does has stopped altogether.
 std::vector<Clue> habits(const Scene& scene) {
-  constexpr Millis kSettle{2000};
   const auto& progress = scene.findings.clock.last_progress;
   std::vector<Clue> clues;
   if (!progress) return clues;
@@ -66,7 +67,7 @@ std::vector<Clue> habits(const Scene& scene) {
       const auto& first = occurrence.stats.first_time;
       const auto& last = occurrence.stats.last_time;
       if (!first || !last || *first > *progress || scene.view().ranks[rank].launcher) continue;
-      (*last > *progress + kSettle ? go_on : stopped).push_back(rank);
+      (*last > *progress + numbers::clues().habit_settle ? go_on : stopped).push_back(rank);
     }
     if (stopped.empty() || go_on.size() < 2 || stopped.size() * 2 > go_on.size()) continue;
     for (const std::uint32_t rank : stopped) {

@@ -8,6 +8,7 @@
 #include "aggregator/diagnose/findings/pool.h"
 #include "aggregator/faults/library.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/findings.h"
 #include "common/wire/segment.h"
 
 namespace l4::diagnose {
@@ -48,8 +49,8 @@ bool is_head_alone(std::string_view text) {
 
 /// "Error Message Summary:": the lines behind it say what failed.
 bool is_heading(std::string_view text) {
-  constexpr std::ptrdiff_t kBlanksMax = 5;
-  return text.ends_with(':') && std::ranges::count(text, ' ') <= kBlanksMax &&
+  return text.ends_with(':') &&
+         std::ranges::count(text, ' ') <= numbers::findings().heading_blanks_max &&
          text.find_first_of("0123456789<=\"'") == std::string_view::npos;
 }
 

@@ -7,6 +7,7 @@
 #include "aggregator/diagnose/findings/exits.h"
 #include "aggregator/job/job_state.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/findings.h"
 #include "common/base/earliest.h"
 
 namespace l4::diagnose {
@@ -100,14 +101,14 @@ void forget_processes(job::JobView& view, const std::vector<LostAgent>& lost) {
 }
 
 std::vector<std::uint32_t> nodes_of_lost(const job::JobView& view, const Live& live) {
-  constexpr Millis kSettle{2000};
   std::vector<std::uint32_t> nodes;
   for (const LostAgent& agent : live.lost) {
     if (agent.late) continue;
     // A reconnected agent first delivers lines from before it was lost; those do not count as
     // progress.
-    const bool goes_on = !agent.back && live.progress &&
-                         *live.progress > agent.heard + std::max(kSettle, 2 * live.typical);
+    const bool goes_on =
+        !agent.back && live.progress &&
+        *live.progress > agent.heard + std::max(numbers::findings().lost_settle, 2 * live.typical);
     for (std::uint32_t node = 0; node < view.nodes.size() && !goes_on; ++node)
       if (is_of(view, node, agent.agent)) nodes.push_back(node);
   }

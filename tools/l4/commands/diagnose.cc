@@ -8,8 +8,10 @@
 #include <thread>
 
 #include "agent/discover/layout_pattern.h"
+#include "aggregator/diagnose/clues/scale.h"
 #include "aggregator/diagnose/diagnose.h"
 #include "aggregator/faults/library.h"
+#include "aggregator/numbers/table.h"
 #include "aggregator/serve/report_json.h"
 #include "aggregator/serve/report_text.h"
 #include "aggregator/serve/utf8.h"
@@ -36,6 +38,24 @@ Result<l4::faults::Library> load_faults(const DiagnoseOptions& options,
   if (!library)
     return std::unexpected(Error{"--faults: " + library.error().where, library.error().reason});
   return library;
+}
+
+/// Puts the numbers of the table in force, for the rest of the program; gives its weights.
+Result<diagnose::clues::Scale> take_table(const std::filesystem::path& file) {
+  if (file.empty()) return diagnose::clues::shipped_scale();
+  auto table = diagnose::clues::read_table(file);
+  if (!table)
+    return std::unexpected(Error{"--table: " + table.error().where, table.error().reason});
+  numbers::put_in_force(table->numbers);
+  return std::move(table->scale);
+}
+
+diagnose::Options asked(const DiagnoseOptions& options) {
+  diagnose::Options how;
+  how.as_of = options.as_of;
+  how.scoring = options.scoring == "paper" ? diagnose::Scoring::paper : diagnose::Scoring::l4;
+  how.without = options.without;
+  return how;
 }
 
 std::string render(const diagnose::Report& report, const DiagnoseOptions& options) {
@@ -102,6 +122,9 @@ constexpr auto kTopologyHelp =
 constexpr auto kScoringHelp =
     "paper is the published method to the letter, for\n"
     "comparison (default: l4)";
+constexpr auto kTableHelp =
+    "weights and numbers that differ from those as\n"
+    "shipped; see config/scoring.toml";
 constexpr auto kWithoutHelp =
     "switch parts off, to see what each contributes:\n"
     "wording, library, forest, dtw, durations,\n"
@@ -159,6 +182,7 @@ void add_diagnose(terminal::Options& to, DiagnoseOptions& options) {
   to.value("--scoring", options.scoring, "l4|paper", kScoringHelp)
       .in_group(kMethod)
       .one_of({"l4", "paper"});
+  to.value("--table", options.table, "FILE", kTableHelp).in_group(kMethod);
   to.value("--threads", options.threads, "N", kThreadsHelp).in_group(kMethod).between(1, 4'096);
   to.value("-o,--output,--format", options.format, "text|json",
            "for people (default), or for programs")
@@ -207,6 +231,8 @@ Result<void> check_diagnose(DiagnoseOptions& options) {
 }
 
 int run_diagnose(const DiagnoseOptions& options) {
+  const auto scale = take_table(options.table);  // before anything holds a number
+  if (!scale) return terminal::fail(scale.error(), terminal::kWrongUse);
   const auto settings = offline::load_settings(options.config);
   if (!settings) return terminal::fail(settings.error(), terminal::kWrongUse);
   auto packs = segment::RulePackSet::load(settings->frameworks);
@@ -244,13 +270,11 @@ int run_diagnose(const DiagnoseOptions& options) {
   std::vector<const job::JobState*> healthy;
   healthy.reserve(runs.size());
   for (const offline::Job& run : runs) healthy.push_back(run.state.get());
-  diagnose::Options how;
+  diagnose::Options how = asked(options);
   how.network = network->has_value() ? &**network : nullptr;
-  how.as_of = options.as_of;
   how.mtimes_equal = job->mtimes_equal || offline::times_of_copy(*job->state);
-  how.scoring = options.scoring == "paper" ? diagnose::Scoring::paper : diagnose::Scoring::l4;
   how.library = &*library;
-  how.without = options.without;
+  how.scale = &*scale;
   how.hang = settings->hang;
   diagnose::Diagnosis diagnosis = diagnose::diagnose(*job->state, healthy, how);
   diagnosis.report.version = L4_VERSION;

@@ -30,6 +30,7 @@ struct DiagnoseOptions {
   std::filesystem::path topology;            ///< of that network
   std::filesystem::path config;              ///< TOML; empty: defaults
   std::filesystem::path faults;              ///< folder; empty: the shipped library
+  std::filesystem::path table;               ///< empty: weights and numbers as shipped
   bool no_faults = false;
   std::string without_given;  ///< check_diagnose reads it
   diagnose::Parts without;

@@ -89,7 +89,7 @@ TEST_CASE("grounds: a weight of the wrong sign, or none, is refused with its lin
     const std::string changed =
         std::regex_replace(shipped, std::regex(from), to, std::regex_constants::format_first_only);
     REQUIRE(changed != shipped);
-    const auto read = read_scale(folder.file("scoring.toml", changed));
+    const auto read = read_table(folder.file("scoring.toml", changed));
     REQUIRE_FALSE(read);
     return read.error().text();
   };
@@ -99,7 +99,7 @@ TEST_CASE("grounds: a weight of the wrong sign, or none, is refused with its lin
   CHECK(error_of(margin, head + "\"down\"\nweight = 1.0").contains("to 0"));
   CHECK(error_of(margin, head + "\"left\"\nweight = 1.0").contains("scoring.toml:"));
   CHECK(error_of("\\[confidence\\.node\\.margin\\]", "[confidence.node.magrin]")
-            .contains("margin: missing"));
+            .contains("magrin: unknown key"));
 }
 
 }  // namespace

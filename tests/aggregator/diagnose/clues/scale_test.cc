@@ -26,13 +26,38 @@ std::string shipped_text() {
 }
 
 TEST_CASE("scale: the file in the tree is the table of the programs") {
-  const auto read = read_scale(kShipped);
+  const auto read = read_table(kShipped);
   REQUIRE(read);
   for (std::size_t kind = 0; kind < kClueKinds; ++kind) {
-    CHECK(read->rows[kind].weight == shipped_scale().rows[kind].weight);
-    CHECK(read->rows[kind].cap == shipped_scale().rows[kind].cap);
+    CHECK(read->scale.rows[kind].weight == shipped_scale().rows[kind].weight);
+    CHECK(read->scale.rows[kind].cap == shipped_scale().rows[kind].cap);
   }
-  CHECK(read->shares.failure == shipped_scale().shares.failure);
+  CHECK(read->scale.shares.failure == shipped_scale().shares.failure);
+  CHECK(read->numbers == numbers::in_force_now());
+}
+
+TEST_CASE("scale: what a site's table leaves out is as shipped") {
+  const l4::test::TempFolder folder;
+  const auto read = read_table(folder.file("site.toml", R"(
+[clue.behind]
+weight = 1.5
+origin = "our own incidents"
+[share]
+failure = 0.7
+[number.hang]
+floor = {value = 90000, origin = "slow file systems"}
+)"));
+  REQUIRE_MESSAGE(read, read.error().text());
+  CHECK(read->scale.row(ClueKind::behind).weight == 1.5);
+  CHECK(read->scale.row(ClueKind::cause).weight == shipped_scale().row(ClueKind::cause).weight);
+  CHECK(read->scale.shares.failure == 0.7);
+  CHECK(read->scale.shares.notice == shipped_scale().shares.notice);
+  CHECK(read->scale.grounds[0].weight == shipped_scale().grounds[0].weight);
+  const numbers::Values now = numbers::in_force_now();
+  REQUIRE(read->numbers.size() == now.size());
+  std::size_t changed = 0;
+  for (std::size_t i = 0; i < now.size(); ++i) changed += read->numbers[i] != now[i] ? 1 : 0;
+  CHECK(changed == 1);
 }
 
 TEST_CASE("scale: each kind has a name, a sentence and a place of its own") {
@@ -48,17 +73,17 @@ TEST_CASE("scale: each kind has a name, a sentence and a place of its own") {
 TEST_CASE("scale: what is refused is named with its line") {
   const l4::test::TempFolder folder;
   const auto error_of = [&](const std::string& from, const std::string& to) {
-    const auto read = read_scale(
+    const auto read = read_table(
         folder.file("scoring.toml", std::regex_replace(shipped_text(), std::regex(from), to,
                                                        std::regex_constants::format_first_only)));
     REQUIRE_FALSE(read);
     return read.error().text();
   };
-  CHECK(error_of("\\[clue\\.cause\\]", "[clue.cuase]").contains("cause: missing"));
+  CHECK(error_of("\\[clue\\.cause\\]", "[clue.cuase]").contains("cuase: unknown key"));
   CHECK(error_of("weight = 4\\.0", "weight = -4.0").contains("must be from 0 to 1000"));
   CHECK(error_of("weight = 4\\.0", "weigth = 4.0").contains("weight: missing"));
   CHECK(error_of("weight = 4\\.0", "weight = \"much\"").contains("must be a number"));
-  CHECK(error_of("failure = 0\\.8", "").contains("failure: missing"));
+  CHECK(error_of("\\[share\\]", "[shares]").contains("shares: unknown key"));
   CHECK(error_of("failure = 0\\.8", "failure = 0.8\nfailures = 1").contains("unknown key"));
   CHECK(error_of("failure = 0\\.8", "failure = 3").contains("scoring.toml:"));
 }

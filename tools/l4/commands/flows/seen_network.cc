@@ -9,6 +9,7 @@
 #include "aggregator/flows/analyser.h"
 #include "aggregator/flows/decode/flow_files.h"
 #include "aggregator/flows/decode/topology_file.h"
+#include "aggregator/numbers/network.h"
 
 namespace l4::commands::flows {
 namespace {
@@ -59,7 +60,7 @@ Result<std::optional<detect::network::Network>> see_network(
     most = share;
     best = std::move(network);
   }
-  if (most > detect::network::kMost) return best;
+  if (most > numbers::network().node_share) return best;
   warnings.push_back({"flows", flows.front().string(),
                       fmt::format("none of the {} jobs of the flow records runs on the nodes of "
                                   "the logs",
