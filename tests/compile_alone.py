@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Compiles sources one by one, without code generation and without precompiled headers.
+"""Compiles sources one by one, without code generation.
 
-usage: compile_alone.py BUILD FILE...
+usage: compile_alone.py [--bare] BUILD FILE...
+  --bare   without the precompiled standard headers, which takes twice as long
 
 BUILD is a configured build that joins nothing; its compile_commands.json says how each FILE is
-compiled. So a source that lives on the includes of a neighbour fails here. Prints what the compiler
-says; ends with 1 if a file fails, with 2 if BUILD does not know it.
+compiled. So a source that lives on the includes of a neighbour fails here; with --bare also one
+that forgets a standard header. Prints what the compiler says; ends with 1 if a file fails, with 2
+if BUILD does not know it.
 """
 import json
 import pathlib
@@ -24,28 +26,37 @@ def commands(build):
             if pathlib.Path(row["file"]).resolve().is_relative_to(ROOT)}
 
 
-def syntax_only(arguments):
+def syntax_only(arguments, bare):
     """The same command without an output; a compiler cache in front is left out."""
     kept, skip = [], False
-    for argument in arguments:
+    for place, argument in enumerate(arguments):
         if skip:
             skip = False
         elif argument in ("-o", "-MF", "-MT", "-MQ"):
             skip = True
+        elif bare and argument == "-Xclang":
+            # "-Xclang -include-pch -Xclang FILE" and "-Xclang -include -Xclang FILE"
+            option = arguments[place + 1]
+            skip = "cmake_pch" in option or option.startswith("-include")
+            if not skip:
+                kept.append(argument)
         elif argument not in ("-c", "-MD", "-MMD") and not argument.endswith("ccache"):
             kept.append(argument)
     return [*kept, "-fsyntax-only"]
 
 
 def main():
-    known = commands(sys.argv[1])
+    arguments = sys.argv[1:]
+    bare = "--bare" in arguments[:1]
+    build, *names = arguments[bare:]
+    known = commands(build)
     failed = 0
-    for name in sys.argv[2:]:
+    for name in names:
         if name not in known:
-            print(f"{name}: {sys.argv[1]} does not compile it")
+            print(f"{name}: {build} does not compile it")
             return 2
-        folder, arguments = known[name]
-        if subprocess.run(syntax_only(arguments), cwd=folder, check=False).returncode != 0:
+        folder, command = known[name]
+        if subprocess.run(syntax_only(command, bare), cwd=folder, check=False).returncode != 0:
             print(f"{name}: does not compile alone")
             failed = 1
     return failed

@@ -16,7 +16,7 @@ struct Asset {
   std::string_view gzip;   ///< the same, packed
 };
 
-/// All that stands under /assets/.
+/// All that stands under /assets/. The first script is the page's own; the others are loaded later.
 std::span<const Asset> assets();
 
 /// The document that names them; `@root@` in it stands for the way up to the page's own root.
