@@ -47,7 +47,7 @@ Result<diagnose::clues::Scale> take_table(const std::filesystem::path& file) {
   if (!table)
     return std::unexpected(Error{"--table: " + table.error().where, table.error().reason});
   numbers::put_in_force(table->numbers);
-  return std::move(table->scale);
+  return table->scale;
 }
 
 diagnose::Options asked(const DiagnoseOptions& options) {
