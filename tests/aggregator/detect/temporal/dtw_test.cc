@@ -33,7 +33,7 @@ std::vector<Fields> read_fields(const std::string& name) {
 }
 
 template <class Number>
-std::vector<Number> numbers(const std::string& text) {
+std::vector<Number> parsed(const std::string& text) {
   std::istringstream stream(text);
   std::vector<Number> result;
   for (Number number; stream >> number;) result.push_back(number);
@@ -75,8 +75,8 @@ TEST_CASE("DTW with 0/1 cost") {
     CHECK(dtw_symbols(collapse_runs(row.a), collapse_runs(row.b)) == row.collapsed);
   }
   for (const Fields& row : read_fields("dtw_symbol_pairs.tsv")) {
-    const auto a = numbers<Symbol>(row[0]);
-    const auto b = numbers<Symbol>(row[1]);
+    const auto a = parsed<Symbol>(row[0]);
+    const auto b = parsed<Symbol>(row[1]);
     CHECK(dtw_symbols(a, b) == std::stoul(row[2]));
     CHECK(dtw_symbols(collapse_runs(a), collapse_runs(b)) == std::stoul(row[3]));
   }
@@ -91,7 +91,7 @@ TEST_CASE("paper scores: mean of the previous ten, three sigma of all earlier") 
   CHECK_FALSE(inline_scores[12].abnormal);
   std::vector<Sequence> iterations;
   const auto rows = read_fields("dtw_window_scores.tsv");
-  for (const Fields& row : rows) iterations.push_back(numbers<Symbol>(row[1]));
+  for (const Fields& row : rows) iterations.push_back(parsed<Symbol>(row[1]));
   const auto scores = score_iterations_paper(iterations);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     CHECK(scores[i].score == doctest::Approx(std::stod(rows[i][2])).epsilon(1e-12));
