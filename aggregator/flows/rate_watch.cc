@@ -10,7 +10,7 @@ namespace {
 constexpr double kRateSlower = 4;
 constexpr std::size_t kRateUsualMin = 3;  // blocks
 
-double usual_rate(const std::deque<double>& blocks) {
+double usual_rate(std::span<const double> blocks) {
   return median(std::vector<double>(blocks.begin(), blocks.end()));
 }
 
@@ -25,12 +25,11 @@ bool RateWatch::add(const Row& row) {
   if (++own.rows < kBlock) return false;
   own.now = own.best;
   own.end = row.end;
-  if (own.usual.size() >= kRateUsualMin && own.now * kRateSlower < usual_rate(own.usual)) {
+  if (own.known >= kRateUsualMin && own.now * kRateSlower < usual_rate(own.kept())) {
     if (own.slow++ == 0) own.since = own.begin;
   } else {
     own.slow = 0;
-    own.usual.push_back(own.now);
-    if (own.usual.size() > kHistory) own.usual.pop_front();
+    own.usual[own.known++ % kHistory] = own.now;
   }
   own.rows = 0;
   own.best = 0;
@@ -43,13 +42,13 @@ RateWatch::Found RateWatch::find() const {
   for (const auto& [stream, own] : streams_) {
     if (own.slow < kBlocksMin || own.now <= 0) continue;
     found.slow.push_back(stream);
-    factors.push_back(usual_rate(own.usual) / own.now);
+    factors.push_back(usual_rate(own.kept()) / own.now);
     if (found.since == 0 || own.since < found.since) found.since = own.since;
   }
   if (found.slow.empty()) return found;
   found.factor = median(std::move(factors));
   for (const auto& [stream, own] : streams_)
-    if (own.slow >= kBlocksMin || (own.usual.size() >= kRateUsualMin && own.end > found.since))
+    if (own.slow >= kBlocksMin || (own.known >= kRateUsualMin && own.end > found.since))
       found.judged.push_back(stream);
   std::ranges::sort(found.slow);
   std::ranges::sort(found.judged);

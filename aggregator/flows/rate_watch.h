@@ -7,9 +7,11 @@
 // quarter of what is usual for it (the median of the blocks before). O(1) a row. Pure.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -36,11 +38,16 @@ class RateWatch {
   struct Rates {
     double best = 0;  ///< bytes a nanosecond, of the open block
     std::size_t rows = 0;
-    TimeNs begin = 0, end = 0;  ///< of the open block, and of the last that was closed
-    std::deque<double> usual;   ///< best of the blocks that were not slow
-    std::size_t slow = 0;       ///< blocks in a row
-    TimeNs since = 0;           ///< begin of the first of them
-    double now = 0;             ///< best of the last block
+    TimeNs begin = 0, end = 0;             ///< of the open block, and of the last that was closed
+    std::array<double, kHistory> usual{};  ///< best of the newest blocks that were not slow
+    std::size_t known = 0;                 ///< number of blocks that were not slow
+    std::size_t slow = 0;                  ///< blocks in a row
+    TimeNs since = 0;                      ///< begin of the first of them
+    double now = 0;                        ///< best of the last block
+
+    std::span<const double> kept() const {
+      return std::span(usual).first(std::min(known, kHistory));
+    }
   };
 
   std::unordered_map<std::uint32_t, Rates> streams_;
