@@ -70,13 +70,20 @@ Response list_incidents(const RouteCall& call) {
   return finish(text.close(']'), more ? name_of(rows->back()) : std::string());
 }
 
+std::expected<store::Incident, Response> asked_incident(const RouteCall& call) {
+  auto row = call.aggregator.incident(call.id);
+  if (!row) return std::unexpected(refused_by_database(row.error().text()));
+  if (!*row || !call.request.jobs.includes((*row)->job))
+    return std::unexpected(nothing("incident", call.id));
+  return std::move(**row);
+}
+
 Response show_incident(const RouteCall& call) {
-  const auto row = call.aggregator.incident(call.id);
-  if (!row) return refused_by_database(row.error().text());
-  if (!*row || !call.request.jobs.includes((*row)->job)) return nothing("incident", call.id);
+  const auto row = asked_incident(call);
+  if (!row) return row.error();
   JsonWriter text;
-  rows::write(text, **row, true,
-              rows::notes_of(call.aggregator.quiet(), **row, call.aggregator.now()));
+  rows::write(text, *row, true,
+              rows::notes_of(call.aggregator.quiet(), *row, call.aggregator.now()));
   return json(text);
 }
 

@@ -3,7 +3,10 @@
 // Flow: routes.cc -> here -> store::Database -> http::Response. Thread-safe, no state.
 #pragma once
 
+#include <expected>
+
 #include "aggregator/api/route_call.h"
+#include "aggregator/store/rows.h"
 
 namespace l4::api {
 
@@ -11,6 +14,8 @@ namespace l4::api {
 /// the opening time and the id of the page's last incident, so that incidents that open or are
 /// dropped meanwhile do not shift the next page.
 http::Response list_incidents(const RouteCall& call);
+/// The incident {id} of a job that the token may see; else the answer: 404, or 503 of the database.
+std::expected<store::Incident, http::Response> asked_incident(const RouteCall& call);
 /// One incident with its report and evidence.
 http::Response show_incident(const RouteCall& call);
 

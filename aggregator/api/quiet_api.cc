@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "aggregator/api/incident_api.h"
 #include "aggregator/api/pages.h"
 #include "aggregator/api/parameters.h"
 #include "aggregator/api/replies.h"
@@ -145,29 +146,27 @@ Response acknowledge(const RouteCall& call) {
   store::Acknowledgement told{call.id, {}, call.request.who, {}, call.aggregator.now()};
   told.note = body->text_or_none("note", kNoteMax);
   if (const auto error = body->finish()) return wrong(error->text());
-  const auto row = call.aggregator.incident(call.id);
-  if (!row) return refused_by_database(row.error().text());
-  if (!*row || !call.request.jobs.includes((*row)->job)) return nothing("incident", call.id);
-  if ((*row)->resolved)
+  const auto row = asked_incident(call);
+  if (!row) return row.error();
+  if (row->resolved)
     return http::error_response(
         409, "conflict",
-        fmt::format("incident {} was resolved at {}", call.id, to_rfc3339(*(*row)->resolved)));
-  told.job = (*row)->job;
+        fmt::format("incident {} was resolved at {}", call.id, to_rfc3339(*row->resolved)));
+  told.job = row->job;
   const auto done = call.aggregator.quiet().acknowledge(told);
   if (!done) return refused(done.error());
-  return told_incident(call.aggregator, **row,
+  return told_incident(call.aggregator, *row,
                        fmt::format("incident {} acknowledged by {}{}{}", call.id, told.who,
                                    told.note.empty() ? "" : ": ", told.note));
 }
 
 Response take_back_acknowledgement(const RouteCall& call) {
   if (!call.request.body.empty()) return wrong("the body: nothing is asked for");
-  const auto row = call.aggregator.incident(call.id);
-  if (!row) return refused_by_database(row.error().text());
-  if (!*row || !call.request.jobs.includes((*row)->job)) return nothing("incident", call.id);
+  const auto row = asked_incident(call);
+  if (!row) return row.error();
   const auto gone = call.aggregator.quiet().take_back(call.id);
   if (!gone) return refused(gone.error());
-  return told_incident(call.aggregator, **row,
+  return told_incident(call.aggregator, *row,
                        fmt::format("incident {}: {} takes back what {} acknowledged", call.id,
                                    call.request.who, gone->who));
 }
