@@ -9,7 +9,7 @@ ones. Each has iterations of about 0.2 s on four nodes, and what L4 does by defa
 that became slower is `slow`, or a notice names the node or rank, within 20 s of the tenth disturbed
 iteration; a pause of 3 s is a notice with its iteration and rank; nothing is said before, no other
 rank is named, nothing fails, and a healthy job beside them has neither notice nor alert. --brief is
-one slow kind and one pause; --again judges what --out kept. Needs root, python3-torch and iproute2,
+one slow kind; --again judges what --out kept. Needs root, python3-torch and iproute2,
 and what faults_own.py names; ends with 77 where they or the lab are missing, with 1 where something
 did not hold. A job takes about 80 s.
 """
@@ -41,7 +41,7 @@ KINDS = {
     "slow_link": LONG, "slow_node": LONG,
     "pause": AFTER_PAUSE, "pause_of_disk": AFTER_PAUSE, "none": ["--iters", "150"],
 }
-BRIEF = ("short_of_cpu", "pause")
+BRIEF = ("short_of_cpu",)
 PAUSES = {"pause", "pause_of_disk"}
 # All ranks wait alike for a link that is slow, and no line says whose it is; the lines of the style
 # hf give one number for what a rank computes and what it waits for in between.
