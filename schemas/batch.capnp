@@ -109,6 +109,7 @@ struct Segment {
   reach @21 :UInt8;
   beat @22 :UInt32;
   rounds @23 :UInt16;
+  clockReturned @24 :Bool;
 }
 
 struct FileId {

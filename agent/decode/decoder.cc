@@ -475,7 +475,7 @@ inline Outcome Decoder::State::message(std::string_view text, Prefixes& prefixes
   }
   if (record.time) {
     if (!behind_seam) stats.lines_with_time += lines.size();
-    stats.clock.note(*record.time, lines.front());
+    record.clock_returned = stats.clock.note(*record.time, lines.front());
   }
   if (record.speaker.rank && !behind_seam) stats.lines_with_rank += lines.size();
   folder.add(message);

@@ -46,6 +46,7 @@ struct Record {
   std::string_view details;  ///< of a folded record: the lines below `text`, their beginning
   Outline outline;           ///< outline of `text`, if it is part of one line; else none
   bool folded = false;       ///< several lines: traceback, stack, banner table
+  bool clock_returned = false;  ///< the few times before were later, by another clock
 };
 
 }  // namespace l4::decode

@@ -223,7 +223,8 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
   const bool starts = mark && mark->boundary == wire::Boundary::started &&
                       open_.iteration != Iteration{mark->iteration};
   const bool begins_round = traits.prints_times() && beats_.observe(id);
-  if (starts || begins_stage || (begins_round && cuts_rounds()) || slice_is_full(record))
+  if (starts || begins_stage || (begins_round && cuts_rounds()) || slice_is_full(record) ||
+      record.clock_returned)
     close(starts ? wire::Boundary::started : wire::Boundary::none);
 
   if (begins_stage) {
@@ -399,6 +400,7 @@ void Segmenter::append(const decode::Record& record, LocalTemplateId id,
   }
   if (record.time) {
     note_time(*record.time);
+    open_.clock_returned = open_.clock_returned || record.clock_returned;
     open_.timed_last_line = std::max(open_.timed_last_line, record.lines.front());
     keep_earliest(open_.begin, record.time);
     keep_latest(open_.end, record.time);

@@ -2,7 +2,9 @@
 // of nothing at all (0, the year 2106).
 //
 // A time far from the one before it is not believed, until kSure of them in a row agree with each
-// other: then the log goes on at another time, as one does that a later run is appended to. Plain
+// other: then the log goes on at another time, as one does that a later run is appended to. A log
+// whose time once fell back by an hour or more mixes two clocks (a launcher's local time beside
+// UTC, hours of a half day): from then on a leap ahead by as much needs kSureOfClock of them. Plain
 // value, one thread.
 #pragma once
 
@@ -18,30 +20,38 @@ class FarTimes {
   /// No job is silent for so long.
   static constexpr Millis kFar = std::chrono::days{31};
   static constexpr int kSure = 3;
+  static constexpr int kSureOfClock = 16;
 
   /// `usual`: a time near those of the source, if one is known.
   explicit FarTimes(std::optional<TimeMs> usual = {}) : last_(usual) {}
 
   bool believes(TimeMs time) {
-    if (!last_ || !is_far(time, *last_)) {
-      last_ = time;
-      doubted_ = 0;
-      return true;
+    if (!last_) return take(time);
+    const bool leaps = is_far(time, *last_), ahead = two_clocks_ && time >= *last_ + kClockStep;
+    if (!leaps && !ahead) {
+      two_clocks_ = two_clocks_ || time <= *last_ - kClockStep;
+      return take(time);
     }
-    doubted_ = doubted_ > 0 && !is_far(time, other_) ? doubted_ + 1 : 1;
+    doubted_ = doubted_ > 0 && agrees(time, leaps) ? doubted_ + 1 : 1;
     other_ = time;
-    if (doubted_ < kSure) return false;
+    return doubted_ >= (leaps ? kSure : kSureOfClock) && take(time);
+  }
+
+ private:
+  bool take(TimeMs time) {
     last_ = time;
     doubted_ = 0;
     return true;
   }
-
- private:
+  bool agrees(TimeMs time, bool leaps) const {
+    return leaps ? !is_far(time, other_) : std::chrono::abs(time - other_) < kClockStep;
+  }
   static bool is_far(TimeMs a, TimeMs b) { return std::chrono::abs(a - b) > kFar; }
 
   std::optional<TimeMs> last_;
   TimeMs other_;     ///< the last time that was not believed
   int doubted_ = 0;  ///< times in a row that agree with it
+  bool two_clocks_ = false;
 };
 
 }  // namespace l4::stamps

@@ -450,26 +450,44 @@ Complaints complaints_of(const Findings& findings) {
   return found;
 }
 
-/// How many nodes are expected to be without a complaint if each rank of every node complains as
-/// often as those of the nodes with complaints. Where few ranks complain, a node without any is no
-/// sign.
+/// How many nodes are expected to be without a complaint if the ranks of every node complain as often
+/// as those at their places on the nodes with complaints: where one rank of each node speaks for
+/// all, it is the one at the same place. Where few ranks complain, a node without any is no sign.
 double silent_by_chance(const job::JobView& view, const Complaints& complaints) {
   std::vector<std::set<std::uint32_t>> ranks(view.nodes.size());
   for (const job::StreamView& stream : view.streams)
     if (!view.ranks[stream.rank].launcher) ranks[stream.node].insert(stream.rank);
-  std::size_t asked = 0, complaining = 0;
+  struct Place {
+    std::size_t asked = 0, complaining = 0;
+  };
+  std::vector<Place> places;  // by a rank's place among those of its node
   for (std::size_t node = 0; node < ranks.size(); ++node) {
     if (!complaints.nodes[node]) continue;
-    asked += ranks[node].size();
-    complaining += static_cast<std::size_t>(
-        std::ranges::count_if(ranks[node], [&](std::uint32_t i) { return complaints.ranks[i]; }));
+    places.resize(std::max(places.size(), ranks[node].size()));
+    std::size_t at = 0;
+    for (const std::uint32_t rank : ranks[node]) {
+      ++places[at].asked;
+      places[at++].complaining += complaints.ranks[rank] ? 1 : 0;
+    }
   }
-  if (asked == 0) return 0;
-  const double quiet = 1 - static_cast<double>(complaining) / static_cast<double>(asked);
   double expected = 0;
-  for (const auto& of_node : ranks)
-    if (!of_node.empty()) expected += std::pow(quiet, static_cast<double>(of_node.size()));
+  for (const auto& of_node : ranks) {
+    if (of_node.empty()) continue;
+    double silent = 1;
+    for (std::size_t at = 0; at < std::min(of_node.size(), places.size()); ++at)
+      silent *= 1 - static_cast<double>(places[at].complaining) /
+                        static_cast<double>(std::max<std::size_t>(places[at].asked, 1));
+    expected += silent;
+  }
   return expected;
+}
+
+/// A cause in the job itself. A limit or a person stops all nodes alike: one that says nothing of it
+/// was gone before.
+bool has_inner_cause(const Findings& findings) {
+  return std::ranges::any_of(findings.failures.events, [&](const FailureEvent& failure) {
+    return is_cause(findings, failure) && !findings.hints.events[failure.event].stop;
+  });
 }
 
 /// Nodes that another node reports as lost and that print nothing themselves.
@@ -493,7 +511,7 @@ std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
   const auto complaining = static_cast<std::size_t>(std::ranges::count(complained, true));
   std::vector<std::uint32_t> lost = named_as_lost(findings, complained);
   const std::size_t nodes = findings.view.nodes.size();
-  if (!lost.empty() || has_cause(findings)) return lost;
+  if (!lost.empty() || has_inner_cause(findings)) return lost;
   if (nodes < numbers::verdict().lost_of_min || complaining * 2 < nodes || complaining == nodes)
     return lost;
   if (silent_by_chance(findings.view, complaints) > numbers::verdict().silent_by_chance_max)
@@ -513,15 +531,19 @@ static bool leaves(const job::JobView& view) {
 }
 
 /// Behind its last iteration a rank began to evaluate or to save, perhaps by the words of another
-/// library: what follows may take long.
+/// library, and never did before: what follows may take long.
 static bool pauses(const job::JobView& view) {
   const auto completed = job::completed_lines(view);
   return std::ranges::any_of(view.streams, [&](const job::StreamView& stream) {
     if (!view.ranks[stream.rank].completed) return false;
     const std::uint64_t line = completed.at(stream.log());
-    return std::ranges::any_of(stream.state->stages, [&](const job::StageChange& change) {
+    const auto& stages = stream.state->stages;
+    return std::ranges::any_of(stages, [&](const job::StageChange& change) {
       return change.line > line &&
-             (change.stage == Stage::evaluation || change.stage == Stage::checkpoint_save);
+             (change.stage == Stage::evaluation || change.stage == Stage::checkpoint_save) &&
+             std::ranges::none_of(stages, [&](const job::StageChange& before) {
+               return before.stage == change.stage && before.line <= line;
+             });
     });
   });
 }
@@ -530,7 +552,9 @@ bool has_stopped(const Findings& findings) {
   // A program that leaves prints new lines, and so does one that evaluates or saves for the first
   // time, behind which nothing follows for a while.
   const bool leaving = leaves(findings.view);
-  const bool pausing = !findings.silence.overdue && pauses(findings.view);
+  // Its new lines are the same on all nodes, or one node prints more of them than the others.
+  const bool pausing =
+      !findings.silence.overdue && !findings.failures.parted && pauses(findings.view);
   if (findings.live == nullptr && findings.failures.closed && !leaving && !pausing &&
       findings.failures.events.size() >= numbers::verdict().closing_events_min)
     return true;

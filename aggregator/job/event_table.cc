@@ -83,6 +83,17 @@ EventStats& EventTable::operator[](std::uint32_t local) {
   return entries_.back().stats;
 }
 
+void EventTable::bound_times(TimeMs newest) {
+  for (Entry& entry : entries_) {
+    EventStats& stats = entry.stats;
+    if (stats.first_time && *stats.first_time > newest) {
+      stats.first_time = newest;
+      stats.first_time_exact = false;
+    }
+    if (stats.last_time && *stats.last_time > newest) stats.last_time = newest;
+  }
+}
+
 void EventTable::erase(const std::vector<std::uint32_t>& locals) {
   const auto dead = [&](const Entry& entry) {
     return std::ranges::binary_search(locals, entry.local);

@@ -38,6 +38,9 @@ class EventTable {
   /// Null if there is none.
   const EventStats* find(std::uint32_t local) const;
 
+  /// Of times after `newest`, which another clock printed, none stays.
+  void bound_times(TimeMs newest);
+
   /// Drops the entries of these templates, ascending.
   void erase(const std::vector<std::uint32_t>& locals);
 

@@ -161,6 +161,7 @@ void persist_source(Archive& archive, Source& source) {
 
 void Stream::apply(const wire::Segment& segment, SequencePool& sequences, TuplePool& tuples,
                    std::size_t iterations_kept) {
+  if (segment.clock_returned && segment.begin) step_back(*segment.begin);
   apply_events(segment);
   apply_parameters(segment, tuples);
   apply_stage(segment);
@@ -172,6 +173,25 @@ void Stream::apply(const wire::Segment& segment, SequencePool& sequences, TupleP
   last_line = std::max(last_line, segment.lines.last);
   tail_line = std::max(tail_line, segment.lines.first);
   timed_last_line = std::max(timed_last_line, segment.timed_last_line);
+}
+
+void Stream::step_back(TimeMs time) {
+  const auto bound = [time](auto& kept) {
+    if (kept && *kept > time) kept = time;
+  };
+  bound(begin);
+  bound(end);
+  bound(last_completed_time);
+  events.bound_times(time);
+  for (Iterations* numbered : {&iterations, &beats})
+    for (auto& [number, record] : *numbered) {
+      bound(record.begin);
+      bound(record.end);
+    }
+  for (StageChange& change : stages) {
+    bound(change.time);
+    bound(change.end);
+  }
 }
 
 void Stream::apply_events(const wire::Segment& segment) {

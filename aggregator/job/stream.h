@@ -105,6 +105,8 @@ struct Stream {
 
   void apply(const wire::Segment& segment, SequencePool& sequences, TuplePool& tuples,
              std::size_t iterations_kept = kIterationsMax);
+  /// Later times than `time` were of another clock than the log's (wire::Segment::clock_returned).
+  void step_back(TimeMs time);
   /// Keeps the newest `most` iterations.
   void keep_iterations(std::size_t most, SequencePool& sequences);
 

@@ -152,6 +152,9 @@ constexpr Row kRows[] = {
     row<&Slow::short_z_min>("slow", "short_z_min"),
     row<&Slow::short_before_min>("slow", "short_before_min"),
     row<&Slow::short_after_min>("slow", "short_after_min"),
+    row<&Slow::rare_before_min>("slow", "rare_before_min"),
+    row<&Slow::rare_after_min>("slow", "rare_after_min"),
+    row<&Slow::rare_ratio_min>("slow", "rare_ratio_min"),
     // aggregator/detect/delay
     row<&Delay::late_min_ms>("delay", "late_min_ms"),
     row<&Delay::late_sigmas_min>("delay", "late_sigmas_min"),

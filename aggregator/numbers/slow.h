@@ -70,6 +70,13 @@ struct Slow {
   std::size_t short_before_min = 2;
   /// [iterations] needed since a short slowdown
   std::size_t short_after_min = 2;
+  /// [ticks] needed before a shift where ticks are averages of many iterations, printed
+  /// rarely
+  std::size_t rare_before_min = 4;
+  /// [ticks] and since the shift
+  std::size_t rare_after_min = 4;
+  /// [times] iterations take at least so many times as long
+  double rare_ratio_min = 2;
 };
 
 inline const Slow& slow() {

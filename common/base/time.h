@@ -14,6 +14,9 @@ namespace l4 {
 using Millis = std::chrono::milliseconds;
 using TimeMs = std::chrono::sys_time<Millis>;
 
+/// Clocks of two zones differ by no less; the writers of one clock by less.
+inline constexpr Millis kClockStep = std::chrono::hours{1};
+
 /// RFC 3339 in UTC with milliseconds: 2026-11-20T15:54:42.120Z.
 std::string to_rfc3339(TimeMs time);
 

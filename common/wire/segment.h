@@ -71,7 +71,8 @@ struct Segment {
   bool counted = false;  ///< the agent counted the iteration, no line printed it: never shown
   Boundary boundary = Boundary::none;
   Reach reach = Reach::unknown;
-  std::optional<TimeMs> begin, end;                  ///< event times, first and last seen
+  std::optional<TimeMs> begin, end;  ///< event times, first and last seen
+  bool clock_returned = false;       ///< later times of earlier segments were of another clock
   std::optional<TimeMs> arrival_begin, arrival_end;  ///< null offline
   ByteRange bytes;
   LineRange lines;

@@ -465,6 +465,7 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
     const Closing closing = closing_of(view, found.events, course);
     found.closed = closing.most_nodes;
     found.closing = closing.on_a_node;
+    found.parted = closing.parted;
   }
   found.note_failures();
   if (!found.events.empty() && !found.compared)

@@ -69,8 +69,9 @@ bool UsualCourse::closes_at(std::uint32_t stream, std::uint64_t line) const {
 Closing closing_of(const job::JobView& view, const std::vector<FailureEvent>& events,
                    const UsualCourse& course) {
   std::vector<std::size_t> closing(view.nodes.size(), 0);
+  std::vector<std::vector<bool>> nodes_of;  // by event
   for (const FailureEvent& found : events) {
-    std::vector<bool> on(view.nodes.size(), false);
+    std::vector<bool>& on = nodes_of.emplace_back(view.nodes.size(), false);
     for (const std::uint32_t i : found.occurrences) {
       const job::Occurrence& at = view.events[found.event].at[i];
       if (course.closes_at(at.stream, at.stats.first_line)) on[view.streams[at.stream].node] = true;
@@ -78,8 +79,14 @@ Closing closing_of(const job::JobView& view, const std::vector<FailureEvent>& ev
     for (std::size_t node = 0; node < on.size(); ++node) closing[node] += on[node] ? 1 : 0;
   }
   if (closing.empty()) return {};
+  // A node closes with no fewer than another: where it lacks one of the other's, both lack one.
+  const auto most = std::ranges::max_element(closing);
+  const auto lacks = [at = most - closing.begin()](const std::vector<bool>& on) {
+    return !on[static_cast<std::size_t>(at)] && std::ranges::find(on, true) != on.end();
+  };
   return {.most_nodes = 2 * std::ranges::count(closing, 0U) < std::ssize(closing),
-          .on_a_node = std::ranges::max(closing)};
+          .on_a_node = *most,
+          .parted = *most > 0 && std::ranges::any_of(nodes_of, lacks)};
 }
 
 bool is_set_apart(const job::JobView& view, const job::JobClock& clock, const FailureEvent& found,

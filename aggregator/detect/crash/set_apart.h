@@ -56,6 +56,7 @@ bool is_set_apart(const job::JobView& view, const job::JobClock& clock, const Fa
 struct Closing {
   bool most_nodes = false;    ///< on most nodes some stream closes with one of them
   std::size_t on_a_node = 0;  ///< different ones with which streams of one node close, at most
+  bool parted = false;        ///< of two nodes each closes with one of which the other has none
 };
 
 Closing closing_of(const job::JobView& view, const std::vector<FailureEvent>& events,

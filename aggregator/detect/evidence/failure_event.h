@@ -71,6 +71,7 @@ struct FailureEvents {
   bool worded = true;       ///< what lines say was read
   bool closed = false;      ///< `compared`, and most nodes' logs end with them
   std::size_t closing = 0;  ///< `compared`: so many of them end the logs of one node
+  bool parted = false;      ///< `compared`, and nodes end with different ones of them
   bool open = false;        ///< `compared`, and nothing shows that the job failed
 
   /// Takes `fatal` and both times from `events`.

@@ -175,7 +175,8 @@ void leave_out_pauses(const job::JobView& view, const job::JobClock& clock, std:
 }
 
 /// Where numbers are printed more rarely from some tick on, what comes between the lines (an
-/// evaluation, a checkpoint) is counted in, so durations before and behind it do not compare.
+/// evaluation, a checkpoint) is counted in, so durations before and behind it do not compare. Where
+/// they are printed at odd times, each distance occurs on both sides.
 bool prints_alike(const Ticks& ticks, std::size_t from, std::size_t to) {
   Values inside, outside;
   for (std::size_t i = 1; i < ticks.size(); ++i) {
@@ -184,8 +185,14 @@ bool prints_alike(const Ticks& ticks, std::size_t from, std::size_t to) {
     (i >= from && i < to ? inside : outside).push_back(step);
   }
   if (inside.empty() || outside.empty()) return true;
-  const double ratio = median_of(std::move(inside)) / median_of(std::move(outside));
-  return ratio < numbers::slow().print_times && ratio > 1 / numbers::slow().print_times;
+  const double within = median_of(inside), beyond = median_of(outside);
+  const double ratio = within / beyond;
+  if (ratio < numbers::slow().print_times && ratio > 1 / numbers::slow().print_times) return true;
+  const auto occurs = [](double step, const Values& steps) {
+    const auto [least, most] = std::ranges::minmax(steps);
+    return step > least && step < most;
+  };
+  return occurs(within, outside) && occurs(beyond, inside);
 }
 
 struct Phase {
@@ -374,10 +381,7 @@ bool lasts(const SlowPhase& phase, double took, Millis lasting) {
   return took >= static_cast<double>(lasting.count()) * std::max(1.0, share * share);
 }
 
-}  // namespace
-
-Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
-                       const Options& options) {
+Slowdown find_among(const job::JobView& view, const job::JobClock& clock, const Options& options) {
   Slowdown found;
   const std::size_t enough = options.before_min + options.after_min;
   auto [ticks, earlier] = timed_ticks(clock, enough);
@@ -405,6 +409,29 @@ Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
     return drag.score < options.drag_share_min * (found.after_ms - found.before_ms);
   });
   return found;
+}
+
+/// Too few ticks, but each is the average of some iterations, and together they are enough.
+bool is_printed_rarely(const job::JobClock& clock, const Options& options) {
+  std::size_t timed = 0;
+  for (const job::ClockTick& tick : clock.ticks) timed += tick.duration_ms > 0 ? 1 : 0;
+  if (timed >= options.before_min + options.after_min || clock.ticks.empty()) return false;
+  const std::int64_t covered =
+      clock.ticks.back().iteration.value() - clock.ticks.front().iteration.value();
+  return covered >= static_cast<std::int64_t>(2 * (options.before_min + options.after_min));
+}
+
+}  // namespace
+
+Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
+                       const Options& options) {
+  const Slowdown found = find_among(view, clock, options);
+  if (found.found || clock.counted || !is_printed_rarely(clock, options)) return found;
+  Options rare = options;
+  rare.before_min = options.rare_before_min;
+  rare.after_min = options.rare_after_min;
+  rare.ratio_min = std::max(options.ratio_min, options.rare_ratio_min);
+  return find_among(view, clock, rare);
 }
 
 }  // namespace l4::detect::slow

@@ -40,6 +40,9 @@ struct Options {
   double long_share_rise = numbers::slow().long_share_rise;
   std::size_t long_min = numbers::slow().long_min;
   double drag_share_min = numbers::slow().drag_share_min;
+  std::size_t rare_before_min = numbers::slow().rare_before_min;
+  std::size_t rare_after_min = numbers::slow().rare_after_min;
+  double rare_ratio_min = numbers::slow().rare_ratio_min;
 };
 
 /// A rank whose own work (not waiting) takes longer than that of its peers, after the shift.

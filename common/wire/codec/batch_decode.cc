@@ -315,6 +315,7 @@ Segment BatchDecoder::segment(schema::Segment::Reader in) {
   each_plain("order", in, &In::getOrder, run, out.order);
   require(out.order.size() <= kOrderRunsMax, "too many runs");
   out.order_cut = in.getOrderCut();
+  out.clock_returned = in.getClockReturned();
   each("parameters", in, &In::getParameters, &BatchDecoder::tuple, out.parameters);
   each("timers", in, &In::getTimers, &BatchDecoder::timer_total, out.timers);
   return out;

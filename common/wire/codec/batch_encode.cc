@@ -271,6 +271,7 @@ void put(schema::Segment::Builder out, const Segment& segment) {
   put_list(segment.events, [&](auto size) { return out.initEvents(size); });
   put_list(segment.order, [&](auto size) { return out.initOrder(size); });
   out.setOrderCut(segment.order_cut);
+  out.setClockReturned(segment.clock_returned);
   put_list(segment.parameters, [&](auto size) { return out.initParameters(size); });
   put_list(segment.timers, [&](auto size) { return out.initTimers(size); });
 }

@@ -256,6 +256,7 @@ class Maker {
     segment.beat = number<std::uint32_t>();
     segment.rounds = number<std::uint16_t>();
     segment.order_cut = below(2) == 0;
+    segment.clock_returned = below(8) == 0;
     fill(segment.events, 20, [&] {
       return EventCount{LocalTemplateId{number<std::uint32_t>()}, number<std::uint32_t>(),
                         number<std::uint64_t>(), time()};
