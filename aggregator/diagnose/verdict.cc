@@ -482,11 +482,14 @@ double silent_by_chance(const job::JobView& view, const Complaints& complaints) 
   return expected;
 }
 
-/// A cause in the job itself. A limit or a person stops all nodes alike: one that says nothing of it
-/// was gone before.
-bool has_inner_cause(const Findings& findings) {
+/// A cause on a node that still speaks. A limit or a person stops all nodes alike, and one that says
+/// nothing of it was gone before; so was one of which others speak, and which says nothing itself.
+bool has_inner_cause(const Findings& findings, const std::vector<bool>& complained) {
+  const auto speaks = [&](std::uint32_t node) { return complained[node]; };
   return std::ranges::any_of(findings.failures.events, [&](const FailureEvent& failure) {
-    return is_cause(findings, failure) && !findings.hints.events[failure.event].stop;
+    const std::vector<std::uint32_t>& accused = findings.hints.accused[failure.event].nodes;
+    return is_cause(findings, failure) && !findings.hints.events[failure.event].stop &&
+           (accused.empty() || std::ranges::any_of(accused, speaks));
   });
 }
 
@@ -511,7 +514,7 @@ std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
   const auto complaining = static_cast<std::size_t>(std::ranges::count(complained, true));
   std::vector<std::uint32_t> lost = named_as_lost(findings, complained);
   const std::size_t nodes = findings.view.nodes.size();
-  if (!lost.empty() || has_inner_cause(findings)) return lost;
+  if (!lost.empty() || has_inner_cause(findings, complained)) return lost;
   if (nodes < numbers::verdict().lost_of_min || complaining * 2 < nodes || complaining == nodes)
     return lost;
   if (silent_by_chance(findings.view, complaints) > numbers::verdict().silent_by_chance_max)

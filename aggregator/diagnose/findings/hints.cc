@@ -173,8 +173,10 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
     if (is_head_alone(event.text)) hint.consequence = true;  // the lines behind it are missing
     constexpr std::uint8_t kEcho = wire::kMarkTeardown | wire::kMarkAftermath;
     if ((event.marks & kEcho) != 0 && !hint.stop) hint.consequence = true;
-    const bool tells = !without.has(detect::Part::accusations) &&
-                       hint.severity >= Severity::failure && !hint.in_pool &&
+    // Where words are not read, what healthy runs do not print may be a failure.
+    const bool bad =
+        without.has(detect::Part::wording) ? pool.runs > 0 : hint.severity >= Severity::failure;
+    const bool tells = !without.has(detect::Part::accusations) && bad && !hint.in_pool &&
                        (!hint.consequence || hint.accuses_peer);
     hints.accused.push_back(tells ? accusers.of(event) : detect::Accused{});
     hints.events.push_back(hint);
