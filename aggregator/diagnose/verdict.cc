@@ -450,10 +450,11 @@ Complaints complaints_of(const Findings& findings) {
   return found;
 }
 
-/// How many nodes are expected to be without a complaint if the ranks of every node complain as often
-/// as those at their places on the nodes with complaints: where one rank of each node speaks for
-/// all, it is the one at the same place. Where few ranks complain, a node without any is no sign.
-double silent_by_chance(const job::JobView& view, const Complaints& complaints) {
+/// How many nodes are expected to be without a complaint if each rank of every node complains as
+/// often as those of the nodes with complaints. Where few ranks complain, a node without any is no
+/// sign. `by_place`: as often as those at its place on these nodes: where one rank of each node
+/// speaks for all, it is the one at the same place.
+double silent_by_chance(const job::JobView& view, const Complaints& complaints, bool by_place) {
   std::vector<std::set<std::uint32_t>> ranks(view.nodes.size());
   for (const job::StreamView& stream : view.streams)
     if (!view.ranks[stream.rank].launcher) ranks[stream.node].insert(stream.rank);
@@ -466,17 +467,20 @@ double silent_by_chance(const job::JobView& view, const Complaints& complaints) 
     places.resize(std::max(places.size(), ranks[node].size()));
     std::size_t at = 0;
     for (const std::uint32_t rank : ranks[node]) {
-      ++places[at].asked;
-      places[at++].complaining += complaints.ranks[rank] ? 1 : 0;
+      Place& place = places[by_place ? at++ : 0];
+      ++place.asked;
+      place.complaining += complaints.ranks[rank] ? 1 : 0;
     }
   }
   double expected = 0;
   for (const auto& of_node : ranks) {
     if (of_node.empty()) continue;
     double silent = 1;
-    for (std::size_t at = 0; at < std::min(of_node.size(), places.size()); ++at)
-      silent *= 1 - static_cast<double>(places[at].complaining) /
-                        static_cast<double>(std::max<std::size_t>(places[at].asked, 1));
+    for (std::size_t at = 0; at < std::min(of_node.size(), places.size()); ++at) {
+      const Place& place = places[by_place ? at : 0];
+      silent *= 1 - static_cast<double>(place.complaining) /
+                        static_cast<double>(std::max<std::size_t>(place.asked, 1));
+    }
     expected += silent;
   }
   return expected;
@@ -517,7 +521,9 @@ std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
   if (!lost.empty() || has_inner_cause(findings, complained)) return lost;
   if (nodes < numbers::verdict().lost_of_min || complaining * 2 < nodes || complaining == nodes)
     return lost;
-  if (silent_by_chance(findings.view, complaints) > numbers::verdict().silent_by_chance_max)
+  // One that alone does not say what the same rank of all others says is no matter of chance.
+  const bool alone = complaining + 1 == nodes;
+  if (silent_by_chance(findings.view, complaints, alone) > numbers::verdict().silent_by_chance_max)
     return lost;
   for (std::uint32_t node = 0; node < nodes; ++node)
     if (!complained[node] && findings.view.nodes[node].end) lost.push_back(node);

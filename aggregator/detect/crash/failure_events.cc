@@ -282,14 +282,20 @@ struct Setting {
            after_progress(view, clock, ended, at, hint);
   }
   /// A line without a time that tells how a process ends, shortly before what its log prints after
-  /// the end of progress, belongs to that: the stamp before it may be hours old.
+  /// the end of progress, belongs to that: the stamp before it may be hours old. So does one with
+  /// which a log ends that was written for most of the job.
   bool is_in_gap(const EventHint& hint, const job::Occurrence& at) const {
     const Gap& gap = gaps[at.stream];
     const std::uint64_t line = at.stats.first_line;
     const bool tells = (!known.wording && known.runs) || hint.severity == Severity::fatal ||
                        (hint.known_fault && hint.severity == Severity::failure);
-    return tells && !hint.mild && !at.stats.first_time_exact && line > gap.before &&
-           line < gap.after && line + numbers::crash().gap_lines > gap.after;
+    if (!tells || hint.mild || at.stats.first_time_exact || line <= gap.before) return false;
+    if (gap.after > 0) return line < gap.after && line + numbers::crash().gap_lines > gap.after;
+    const job::Stream& stream = *view.streams[at.stream].state;
+    const std::optional<TimeMs>& ended = progress[view.streams[at.stream].node];
+    return gap.before > 0 && stream.begin && stream.end && ended &&
+           *ended - *stream.end < *stream.end - *stream.begin &&
+           stream.is_among_last(line, numbers::crash().gap_lines);
   }
   /// A line without a stamp is later than the stamp before it by an unknown time; but its speaker
   /// completed an iteration behind it, or did not.
