@@ -9,6 +9,7 @@
 #include "aggregator/diagnose/certainty.h"
 #include "aggregator/diagnose/clues/scale.h"
 #include "aggregator/diagnose/detectors.h"
+#include "aggregator/diagnose/findings/lost_nodes.h"
 #include "aggregator/diagnose/findings/pool.h"
 #include "aggregator/diagnose/network_notes.h"
 #include "aggregator/diagnose/notable.h"

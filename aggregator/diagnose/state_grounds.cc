@@ -3,6 +3,7 @@
 #include <set>
 
 #include "aggregator/diagnose/certainty.h"
+#include "aggregator/diagnose/findings/causes.h"
 #include "aggregator/job/rank_coverage.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"

@@ -31,14 +31,8 @@ Facts facts_of(const VerdictInput& input);
 
 Verdict decide(const VerdictInput& input, Facts known);
 
-/// Some line tells of a failure that nothing else explains.
-bool has_cause(const Findings& findings);
-
 /// How near the pause before the failure is to the length that makes it a wait, shorter or longer:
 /// 1 if equal, falling to 0; 0 if it is not known.
 double nearness_to_wait(const Findings& findings);
-
-/// Nodes whose sources all stopped without a failure event of their own while others went on.
-std::vector<std::uint32_t> find_lost_nodes(const Findings& findings);
 
 }  // namespace l4::diagnose

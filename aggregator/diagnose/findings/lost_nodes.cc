@@ -1,0 +1,116 @@
+#include "aggregator/diagnose/findings/lost_nodes.h"
+
+#include <algorithm>
+#include <set>
+
+#include "aggregator/diagnose/findings/causes.h"
+#include "aggregator/faults/fault.h"
+#include "aggregator/job/share.h"
+#include "aggregator/job/view.h"
+#include "aggregator/numbers/verdict.h"
+
+namespace l4::diagnose {
+namespace {
+
+/// Nodes and ranks that print a line about the failure.
+struct Complaints {
+  std::vector<bool> nodes, ranks;
+};
+
+Complaints complaints_of(const Findings& findings) {
+  Complaints found{std::vector<bool>(findings.view.nodes.size(), false),
+                   std::vector<bool>(findings.view.ranks.size(), false)};
+  for (const detect::FailureEvent& failure : findings.failures.events) {
+    const job::EventView& event = findings.view.events[failure.event];
+    for (const std::uint32_t i : failure.occurrences) {
+      const job::StreamView& stream = findings.view.streams[event.at[i].stream];
+      found.nodes[stream.node] = true;
+      found.ranks[stream.rank] = true;
+    }
+  }
+  return found;
+}
+
+/// How many nodes are expected to be without a complaint if each rank of every node complains as
+/// often as those of the nodes with complaints. Where few ranks complain, a node without any is no
+/// sign. `by_place`: as often as those at its place on these nodes: where one rank of each node
+/// speaks for all, it is the one at the same place.
+double silent_by_chance(const job::JobView& view, const Complaints& complaints, bool by_place) {
+  std::vector<std::set<std::uint32_t>> ranks(view.nodes.size());
+  for (const job::StreamView& stream : view.streams)
+    if (!view.ranks[stream.rank].launcher) ranks[stream.node].insert(stream.rank);
+  struct Place {
+    std::size_t asked = 0, complaining = 0;
+  };
+  std::vector<Place> places;  // by a rank's place among those of its node
+  for (std::size_t node = 0; node < ranks.size(); ++node) {
+    if (!complaints.nodes[node]) continue;
+    places.resize(std::max(places.size(), ranks[node].size()));
+    std::size_t at = 0;
+    for (const std::uint32_t rank : ranks[node]) {
+      Place& place = places[by_place ? at++ : 0];
+      ++place.asked;
+      place.complaining += complaints.ranks[rank] ? 1 : 0;
+    }
+  }
+  double expected = 0;
+  for (const auto& of_node : ranks) {
+    if (of_node.empty()) continue;
+    double silent = 1;
+    for (std::size_t at = 0; at < std::min(of_node.size(), places.size()); ++at) {
+      const Place& place = places[by_place ? at : 0];
+      silent *= 1 - static_cast<double>(place.complaining) /
+                        static_cast<double>(std::max<std::size_t>(place.asked, 1));
+    }
+    expected += silent;
+  }
+  return expected;
+}
+
+/// A cause on a node that still speaks. A limit or a person stops all nodes alike, and one that
+/// says nothing of it was gone before; so was one of which others speak, and which says nothing
+/// itself.
+bool has_inner_cause(const Findings& findings, const std::vector<bool>& complained) {
+  const auto speaks = [&](std::uint32_t node) { return complained[node]; };
+  return std::ranges::any_of(findings.failures.events, [&](const detect::FailureEvent& failure) {
+    const std::vector<std::uint32_t>& accused = findings.hints.accused[failure.event].nodes;
+    return is_cause(findings, failure) && !findings.hints.events[failure.event].stop &&
+           (accused.empty() || std::ranges::any_of(accused, speaks));
+  });
+}
+
+/// Nodes that another node reports as lost and that print nothing themselves.
+std::vector<std::uint32_t> named_as_lost(const Findings& findings,
+                                         const std::vector<bool>& complained) {
+  std::vector<std::uint32_t> lost;
+  for (const detect::FailureEvent& failure : findings.failures.events) {
+    const auto& faults = findings.hints.faults[failure.event];
+    if (faults.empty() || faults.front()->subcategory != "node") continue;
+    for (const std::uint32_t node : findings.hints.accused[failure.event].nodes)
+      if (!complained[node] && std::ranges::find(lost, node) == lost.end()) lost.push_back(node);
+  }
+  return lost;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
+  const Complaints complaints = complaints_of(findings);
+  const std::vector<bool>& complained = complaints.nodes;
+  const auto complaining = static_cast<std::size_t>(std::ranges::count(complained, true));
+  std::vector<std::uint32_t> lost = named_as_lost(findings, complained);
+  const std::size_t nodes = findings.view.nodes.size();
+  if (!lost.empty() || has_inner_cause(findings, complained)) return lost;
+  if (nodes < numbers::verdict().lost_of_min || complaining * 2 < nodes || complaining == nodes)
+    return lost;
+  // One that alone does not say what the same rank of all others says is no matter of chance.
+  const bool alone = complaining + 1 == nodes;
+  if (silent_by_chance(findings.view, complaints, alone) > numbers::verdict().silent_by_chance_max)
+    return lost;
+  for (std::uint32_t node = 0; node < nodes; ++node)
+    if (!complained[node] && findings.view.nodes[node].end) lost.push_back(node);
+  if (lost.size() > numbers::verdict().lost_max || !job::is_few(lost.size(), nodes)) lost.clear();
+  return lost;
+}
+
+}  // namespace l4::diagnose
