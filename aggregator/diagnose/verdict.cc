@@ -303,11 +303,22 @@ bool prints_figures(const job::JobView& view) {
   return false;
 }
 
+/// Step 0 is all that was printed, as some programs do when they are set up, and behind it most
+/// ranks were still starting.
+bool is_only_set_up(const Findings& findings) {
+  const job::JobClock& clock = findings.clock;
+  if (clock.completed_by_any != Iteration{0} || !clock.first_progress) return false;
+  return std::ranges::any_of(findings.stages.spans, [&](const detect::stage::Span& span) {
+    return is_startup(span.stage) && span.end && *span.end >= *clock.first_progress &&
+           2 * span.ranks > findings.view.training_ranks();
+  });
+}
+
 /// Training had begun: iterations were completed, or, where none are printed, several signs of
 /// progress were seen, the training stage had lasted, or figures were printed.
 bool has_trained(const VerdictInput& input) {
   const job::JobClock& clock = input.findings.clock;
-  if (clock.has_iterations() &&
+  if (clock.has_iterations() && !is_only_set_up(input.findings) &&
       (!clock.counted || clock.ticks.size() >= numbers::verdict().signs_min))
     return true;
   if (prints_figures(input.findings.view)) return true;
