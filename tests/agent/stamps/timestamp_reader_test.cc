@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "agent/stamps/far_times.h"
 #include "tests/agent/stamps/stamp_rows.h"
 
 namespace l4::stamps {
@@ -298,6 +300,23 @@ TEST_CASE("rows of the table name every sign behind the digits that their lines 
       }
     }
   }
+}
+
+TEST_CASE("a log that mixes two clocks: a leap ahead is doubted for long") {
+  const TimeMs begin = *parse_time("2026-05-11T01:00:00Z");
+  const Millis ahead = std::chrono::hours{9};
+  FarTimes one_clock;
+  CHECK(one_clock.believes(begin));
+  CHECK(one_clock.believes(begin + ahead));  // nothing fell back before
+
+  FarTimes two_clocks;
+  CHECK(two_clocks.believes(begin + ahead));
+  CHECK(two_clocks.believes(begin));
+  CHECK_FALSE(two_clocks.believes(begin + ahead));
+  CHECK(two_clocks.believes(begin + Millis{1000}));
+  for (int i = 1; i < FarTimes::kSureOfClock; ++i)
+    CHECK_FALSE(two_clocks.believes(begin + ahead + i * Millis{1000}));
+  CHECK(two_clocks.believes(begin + ahead + FarTimes::kSureOfClock * Millis{1000}));
 }
 
 }  // namespace

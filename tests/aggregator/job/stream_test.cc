@@ -189,5 +189,19 @@ TEST_CASE("stages follow each other") {
   CHECK(stages.last_of_rank[0] == Stage::training);
 }
 
+TEST_CASE("times of another clock are bounded by the first of the log's own") {
+  Stream stream;
+  stream.begin = after(9000);
+  stream.end = after(9500);
+  stream.last_completed_time = after(500);
+  stream.stages.push_back({.line = 1, .time = after(9000), .end = after(9500)});
+  stream.step_back(after(1000));
+  CHECK(stream.begin == after(1000));
+  CHECK(stream.end == after(1000));
+  CHECK(stream.last_completed_time == after(500));
+  CHECK(stream.stages[0].time == after(1000));
+  CHECK(stream.stages[0].end == after(1000));
+}
+
 }  // namespace
 }  // namespace l4::job
