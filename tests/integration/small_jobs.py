@@ -95,6 +95,9 @@ def judge(l4, expect, what, texts, states, node):
     if not expect.diagnosed(done, report, what):
         return
     expect.that(report["verdict"]["state"] in states, f"{what}: state", report["verdict"]["state"])
+    if states == {"slow"}:
+        begun = report["verdict"]["iteration"]
+        expect.that(begun is not None and 72 <= begun <= 110, f"{what}: first slow one", begun)
     if node is not None:
         expect.equal(support.first(report["nodes"], "node"), node, f"{what}: first node")
 
