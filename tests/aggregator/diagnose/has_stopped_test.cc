@@ -12,9 +12,16 @@ using job::test::MadeJob;
 
 /// A job whose last two lines no healthy run prints, and nothing follows; the last begins `stage`,
 /// or what it begins ends by a line more.
-bool has_stopped_behind(Stage stage, bool overdue, bool ends = false) {
+/// `usual`: it was in this stage before.
+bool has_stopped_behind(Stage stage, bool overdue, bool ends = false, bool usual = false,
+                        bool parted = false) {
   MadeJob job(2);
-  job.iterate_all(1, 30);
+  job.iterate_all(1, 20);
+  if (usual) {
+    job.say(0, {"one line more"}, 20'400).stage = stage;
+    job.say(0, {"saved, or evaluated"}, 20'500).stage = Stage::training;
+  }
+  job.iterate_all(21, 30);
   job.say(0, {"one line more"}, 31'000).stage = stage;
   if (ends) job.say(0, {"saved, or evaluated"}, 31'500).stage = Stage::training;
   const job::JobView view = job.view();
@@ -22,6 +29,7 @@ bool has_stopped_behind(Stage stage, bool overdue, bool ends = false) {
   const Hints hints;
   Findings findings{view, clock, hints};
   findings.failures.pooled = findings.failures.closed = true;
+  findings.failures.parted = parted;
   findings.failures.events.resize(2);
   findings.silence.overdue = overdue;
   return has_stopped(findings);
@@ -36,6 +44,15 @@ TEST_CASE("verdict: new lines end no job that leaves, nor one that saves and is 
     CHECK(has_stopped_behind(stage, true, true));
   }
   for (const bool overdue : {false, true}) CHECK_FALSE(has_stopped_behind(Stage::exit, overdue));
+}
+
+TEST_CASE("verdict: a save as many before it is no long pause; nor do nodes part in one") {
+  for (const Stage stage : {Stage::checkpoint_save, Stage::evaluation}) {
+    CHECK(has_stopped_behind(stage, false, false, true));
+    CHECK(has_stopped_behind(stage, false, true, true));
+    CHECK(has_stopped_behind(stage, false, false, false, true));
+  }
+  CHECK_FALSE(has_stopped_behind(Stage::exit, false, false, true, true));
 }
 
 }  // namespace

@@ -55,6 +55,20 @@ TEST_CASE("a new line behind the last iteration that healthy runs do not print i
   CHECK(found.texts == std::set<std::string>{kOdd.text, kParted.text});
 }
 
+TEST_CASE("nodes part where each ends with a line that the other has not") {
+  const std::set<std::string> pool{"nothing of it"};
+  for (const bool parts : {false, true}) {
+    MadeJob job(4);
+    job.iterate_all(1, 30);
+    job.say(0, kSaved, 30'400);
+    job.say(0, kParted, 30'500);
+    job.say(1, parts ? kOdd : kParted, 30'600);
+    const Apart found = find_apart(job, &pool);
+    CHECK(found.failures.closing == 2);
+    CHECK(found.failures.parted == parts);
+  }
+}
+
 TEST_CASE("what was printed while iterations went on tells of nothing") {
   MadeJob job(4);
   for (std::int64_t k = 1; k <= 30; ++k) {

@@ -202,6 +202,24 @@ TEST_CASE("kind: numbers that are printed more rarely count in what comes betwee
   }
 }
 
+TEST_CASE("kind: a few numbers, printed at odd distances, tell of a large shift") {
+  for (const double ratio : {1.0, 1.5, 2.5, 6.0}) {
+    CAPTURE(ratio);
+    MadeJob job(1);
+    double now = 0;
+    std::int64_t k = 0;
+    for (const int step : {3, 9, 4, 12, 6, 14, 7, 10, 4, 11, 6, 9}) {
+      k += step;
+      now += 8000.0 * step * (k > 50 ? ratio : 1);
+      job.iterate(0, k, static_cast<std::int64_t>(now));
+    }
+    const job::JobView view = job.view();
+    const Slowdown slow = find_slowdown(view, job::make_clock(view));
+    CHECK(slow.found == (ratio >= 2));
+    if (slow.found) CHECK(slow.first == Iteration{55});
+  }
+}
+
 TEST_CASE("kind: another job's numbers behind a jump are not compared, however few") {
   for (const int more : {3, 8, 30}) {
     CAPTURE(more);
