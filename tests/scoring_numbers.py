@@ -47,7 +47,8 @@ LETTERS = "letters, or the length of a word that stands beside it"
 EXCEPTIONS = {
     "detect/crash/free_text.cc": {"plain * 100": UNIT},
     "detect/cross_job/cross_job.cc": {"3.0 / 8": FORMULA},  # Anscombe's transform
-    "detect/delay/late_starts.cc": {"times.size() * 3 / 4": QUARTILE, "* 1.4826 *": FORMULA},
+    "detect/delay/late_starts.cc": {
+        "values.size() * 3 / 4": QUARTILE, "* 1.4826 *": FORMULA, "kLinesLikely": MEMORY},
     "detect/delay/pauses.cc": {"kOccurrencesMax": MEMORY},
     "detect/delay/phases.cc": {
         "kMadToSigma": FORMULA, "++looked == 64": MEMORY, "kRowsMax": MEMORY,
@@ -89,6 +90,7 @@ EXCEPTIONS = {
     "detect/temporal/temporal.cc": {
         "kMany = 256": MEMORY, "tries < 4": MEMORY, "1.4826": FORMULA},
     "detect/temporal/temporal.h": {"work_max": MEMORY},
+    "detect/temporal/turns.cc": {"kElementsMax": MEMORY},
     "detect/temporal/turns.h": {"kEventsMax": MEMORY},
     "diagnose/attendance.cc": {"digits > 9": "digits that a number of 32 bits holds"},
     "diagnose/certainty.cc": {"kDecidersMax": SHOWN},

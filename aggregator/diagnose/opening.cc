@@ -31,7 +31,7 @@ bool begins_before_failure(const Findings& findings) {
     for (const std::uint32_t i : failure.occurrences) {
       const job::Occurrence& at = event.at[i];
       FileLines& file = files[findings.view.streams[at.stream].state->source.path];
-      const std::uint64_t line = at.stats.first_line;
+      const std::uint64_t line = at.first_line;
       if (file.first_failure == 0 || line < file.first_failure) file.first_failure = line;
     }
   }

@@ -19,12 +19,12 @@ namespace {
 
 /// What is known of one file, in records or lines, from which its shares follow.
 struct FileCounts {
-  std::string node;
+  std::string_view node;
   std::uint64_t records = 0, ranked = 0, iterated = 0;
   const wire::FileReading* reading = nullptr;
 };
 
-using Files = std::map<std::pair<std::string, std::string>, FileCounts>;  // by agent and path
+using Files = std::map<std::pair<std::string_view, std::string_view>, FileCounts>;  // agent, path
 
 Files files_of(const job::JobState& state) {
   Files files;
@@ -57,7 +57,7 @@ std::vector<std::string> words_of(std::string_view list) {
   return words;
 }
 
-SourceRead source_of(const std::string& path, const FileCounts& file) {
+SourceRead source_of(std::string_view path, const FileCounts& file) {
   SourceRead source;
   source.file = path;
   source.node = file.node;
@@ -103,10 +103,12 @@ Understood sum_of(const Files& files) {
   return sum;
 }
 
-/// What could not be used, by file. A file of which nothing was used has no source.
-std::map<std::string, std::vector<std::string>> unused_of(const job::JobState& state) {
+using Unused = std::map<std::string_view, std::vector<std::string>>;  // by file
+
+/// What could not be used. A file of which nothing was used has no source.
+Unused unused_of(const job::JobState& state) {
   constexpr std::size_t kShown = 4;  // of a file
-  std::map<std::string, std::vector<std::string>> unused;
+  Unused unused;
   for (const wire::Warning& warning : state.warnings()) {
     if (warning.file.empty()) continue;
     auto& of_file = unused[warning.file];
@@ -118,37 +120,62 @@ std::map<std::string, std::vector<std::string>> unused_of(const job::JobState& s
   return unused;
 }
 
+/// One row of the list, before it is known to be among those that are shown.
+struct ListRow {
+  std::string_view path;
+  const FileCounts* file = nullptr;  ///< null: nothing of it was used
+  const std::vector<std::string>* unused = nullptr;
+  double timed = 1, ranked = 1, iterated = 0;
+  std::uint64_t lines = 0;
+
+  std::string_view node() const { return file == nullptr ? std::string_view() : file->node; }
+};
+
+ListRow list_row(std::string_view path, const FileCounts& file, const Unused& unused) {
+  ListRow row{path, &file};
+  if (const auto known = unused.find(path); known != unused.end()) row.unused = &known->second;
+  row.ranked = share_of(file.ranked, file.records).value_or(1);
+  row.iterated = share_of(file.iterated, file.records).value_or(0);
+  row.lines = file.reading == nullptr ? file.records : file.reading->lines;
+  if (file.reading != nullptr)
+    row.timed = share_of(file.reading->timed, file.reading->lines).value_or(1);
+  return row;
+}
+
 /// Files of which something was not used come first, then those with fewest times and ranks.
-bool is_worse(const SourceRead& a, const SourceRead& b) {
-  const auto key = [](const SourceRead& source) {
-    return std::tuple(source.unused.empty(), source.understood.timed.value_or(1),
-                      source.understood.ranked.value_or(1),
-                      -source.understood.iterated.value_or(0));
+bool is_worse(const ListRow& a, const ListRow& b) {
+  const auto key = [](const ListRow& row) {
+    return std::tuple(row.unused == nullptr, row.timed, row.ranked, -row.iterated);
   };
   if (key(a) != key(b)) return key(a) < key(b);
-  return std::tie(b.understood.lines, a.file, a.node) <
-         std::tie(a.understood.lines, b.file, b.node);
+  return std::tuple(b.lines, a.path, a.node()) < std::tuple(a.lines, b.path, b.node());
 }
 
 }  // namespace
 
 ReadSummary summarise_reading(const job::JobState& state, std::size_t files_max) {
   const Files files = files_of(state);
-  auto unused = unused_of(state);
+  const Unused unused = unused_of(state);
   ReadSummary read;
   read.understood = sum_of(files);
-  for (const auto& [key, file] : files) {
-    SourceRead source = source_of(key.second, file);
-    if (const auto known = unused.find(key.second); known != unused.end())
-      source.unused = known->second;
+  std::vector<ListRow> rows;
+  rows.reserve(files.size());
+  for (const auto& [key, file] : files) rows.push_back(list_row(key.second, file, unused));
+  std::set<std::string_view> used;
+  if (!unused.empty())
+    for (const auto& [key, file] : files) used.insert(key.second);
+  for (const auto& [path, reasons] : unused)
+    if (!used.contains(path)) rows.push_back({path, nullptr, &reasons});
+  read.files = rows.size();
+  const std::size_t shown = std::min(files_max, rows.size());
+  std::ranges::partial_sort(rows, rows.begin() + static_cast<std::ptrdiff_t>(shown), is_worse);
+  rows.resize(shown);
+  for (const ListRow& row : rows) {
+    SourceRead source = row.file == nullptr ? SourceRead() : source_of(row.path, *row.file);
+    source.file = row.path;
+    if (row.unused != nullptr) source.unused = *row.unused;
     read.sources.push_back(std::move(source));
   }
-  for (const auto& [key, file] : files) unused.erase(key.second);
-  for (auto& [file, reasons] : unused)
-    read.sources.push_back({file, "", {}, {}, {}, std::move(reasons)});
-  read.files = read.sources.size();
-  std::ranges::sort(read.sources, is_worse);
-  if (read.sources.size() > files_max) read.sources.resize(files_max);
   return read;
 }
 

@@ -125,7 +125,7 @@ bool fails_behind_end(const Findings& findings) {
     const job::EventView& event = findings.view.events[failure.event];
     for (const std::uint32_t i : failure.occurrences) {
       const job::Occurrence& at = event.at[i];
-      if (end[at.stream] > 0 && at.stats.first_line > end[at.stream]) return true;
+      if (end[at.stream] > 0 && at.first_line > end[at.stream]) return true;
     }
   }
   return false;

@@ -157,11 +157,13 @@ double pace_by_file_times(const JobView& view, const JobClock& clock) {
 /// progress ended; behind its last iteration it has only lines that it also printed before. The
 /// earliest such file counts, because a failure may repeat lines that were noise before it.
 std::optional<TimeMs> progress_by_file_time(const JobView& view) {
+  std::vector<std::uint64_t> completed(view.streams.size());  // last lines
   std::vector<bool> ordinary(view.streams.size(), true);
+  for (std::size_t i = 0; i < completed.size(); ++i)
+    completed[i] = view.streams[i].state->last_completed_line;
   for (const EventView& event : view.events)
     for (const Occurrence& occurrence : event.at)
-      if (occurrence.stats.first_line > view.streams[occurrence.stream].state->last_completed_line)
-        ordinary[occurrence.stream] = false;
+      if (occurrence.first_line > completed[occurrence.stream]) ordinary[occurrence.stream] = false;
   std::optional<TimeMs> exact;
   std::optional<TimeMs> earliest;
   for (std::size_t i = 0; i < view.streams.size(); ++i) {
@@ -169,7 +171,7 @@ std::optional<TimeMs> progress_by_file_time(const JobView& view) {
     const bool untimed_tail = stream.state->last_line > stream.state->timed_last_line;
     if (!stream.state->last_completed || !stream.grew_until || !untimed_tail || !ordinary[i])
       continue;
-    const bool ends_with_it = stream.state->last_line == stream.state->last_completed_line;
+    const bool ends_with_it = stream.state->last_line == completed[i];
     if (ends_with_it) keep_latest(exact, stream.grew_until);
     keep_earliest(earliest, stream.grew_until);
   }
@@ -191,15 +193,16 @@ std::optional<TimeMs> progress_by_habit(const JobView& view, const JobClock& clo
   if (!clock.first_progress || !clock.last_progress) return std::nullopt;
   const TimeMs early = *clock.first_progress + (*clock.last_progress - *clock.first_progress) / 2;
   const auto often = static_cast<double>(std::max(kTimesMin, clock.ticks.size() / 5));
+  std::vector<std::uint64_t> timed(view.streams.size());  // last lines
+  for (std::size_t i = 0; i < timed.size(); ++i) timed[i] = view.streams[i].state->timed_last_line;
   std::optional<TimeMs> newest;
   for (const EventView& event : view.events) {
     if (event.level >= Level::warning) continue;
     for (const Occurrence& occurrence : event.at) {
-      const auto& last = occurrence.stats.last_time;
-      const bool timed =
-          occurrence.stats.first_line <= view.streams[occurrence.stream].state->timed_last_line;
+      if (occurrence.first_line > timed[occurrence.stream]) continue;
       const auto& first = occurrence.stats.first_time;
-      if (!last || !timed || !first || *first > early) continue;
+      const auto& last = occurrence.stats.last_time;
+      if (!last || !first || *first > early) continue;
       if (until(*clock.last_progress, *first, *last, occurrence.stats.count) < often) continue;
       keep_latest(newest, last);
     }
@@ -215,7 +218,7 @@ std::optional<TimeMs> progress_by_signs(const JobView& view) {
     if ((event.marks & wire::kMarkProgress) == 0) continue;
     for (const Occurrence& occurrence : event.at) {
       const Stream& stream = *view.streams[occurrence.stream].state;
-      if (occurrence.stats.first_time_exact && occurrence.stats.last_time &&
+      if (occurrence.exact && occurrence.stats.last_time &&
           occurrence.stats.last_line >= stream.last_completed_line)
         keep_latest(newest, std::optional<TimeMs>(*occurrence.stats.last_time));
     }

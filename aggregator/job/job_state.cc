@@ -183,22 +183,35 @@ void JobState::count(AgentSlice& agent, const Stream& stream, const wire::Segmen
   const bool timed = end.has_value();
   if (!timed && !segment.iteration) return;
   const std::int64_t last = timed ? vectors::window_at(*end) : segment.iteration->value();
-  counted_.clear();
+  counted_.next_segment();
   for (const wire::EventCount& event : segment.events) {
     const bool own = timed && event.count == 1 && event.first_time;
-    counted_.push_back(
-        {own ? vectors::window_at(*event.first_time) : last, {event.id.value(), event.count}});
+    counted_.note({stream.vectors, timed, own ? vectors::window_at(*event.first_time) : last},
+                  {event.id.value(), event.count});
   }
-  std::ranges::sort(counted_, {},
-                    [](const auto& one) { return std::pair(one.first, one.second.event); });
-  vectors::NodeVectors& node = agent.vectors[stream.vectors];
-  std::vector<vectors::Cell> cells;
-  for (std::size_t i = 0; i < counted_.size(); ++i) {
-    cells.push_back(counted_[i].second);
-    if (i + 1 < counted_.size() && counted_[i + 1].first == counted_[i].first) continue;
-    (timed ? node.by_time : node.by_iteration).add(counted_[i].first, cells);
-    cells.clear();
+  if (counted_.windows() > vectors::Tally::kMany) add_counts(agent);
+}
+
+void JobState::add_counts(AgentSlice& agent) {
+  counted_.drain([&](const vectors::WindowOf& of, std::span<const vectors::Cell> cells) {
+    vectors::NodeVectors& node = agent.vectors[of.node];
+    (of.timed ? node.by_time : node.by_iteration).add(of.window, cells);
+  });
+}
+
+Result<void> JobState::apply_segments(AgentSlice& agent, const wire::Batch& batch) {
+  const std::size_t kept = iterations_kept();
+  for (const wire::Segment& segment : batch.segments) {
+    const auto stream = agent.streams.find(segment.source.value());
+    if (stream == agent.streams.end() && segment.source.value() < agent.sources_end) continue;
+    if (stream == agent.streams.end())
+      return std::unexpected(Error{batch.agent, fmt::format("segment of source {}, which was never "
+                                                            "defined",
+                                                            segment.source.value())});
+    stream->second.apply(segment, agent.sequences, tuples_, kept);
+    count(agent, stream->second, segment);
   }
+  return {};
 }
 
 Result<void> JobState::apply(const wire::Batch& batch) {
@@ -221,16 +234,9 @@ Result<void> JobState::apply(const wire::Batch& batch) {
   apply_nics(agent, batch);
   for (const wire::Coverage& coverage : batch.coverage) cover(agent, coverage);
   warnings_.insert(warnings_.end(), batch.warnings.begin(), batch.warnings.end());
-  for (const wire::Segment& segment : batch.segments) {
-    const auto stream = agent.streams.find(segment.source.value());
-    if (stream == agent.streams.end() && segment.source.value() < agent.sources_end) continue;
-    if (stream == agent.streams.end())
-      return std::unexpected(Error{batch.agent, fmt::format("segment of source {}, which was never "
-                                                            "defined",
-                                                            segment.source.value())});
-    stream->second.apply(segment, agent.sequences, tuples_, iterations_kept());
-    count(agent, stream->second, segment);
-  }
+  const Result<void> known = apply_segments(agent, batch);
+  add_counts(agent);
+  if (!known) return known;
   apply_figures(agent, batch);
   if (agent.sequences.elements() > limits_.sequence_events)
     for (auto& [id, stream] : agent.streams) stream.forget_old_sequences(agent.sequences);

@@ -10,7 +10,6 @@
 #include <deque>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "aggregator/cards/nic_table.h"
@@ -18,6 +17,7 @@
 #include "aggregator/job/stream.h"
 #include "aggregator/job/unify.h"
 #include "aggregator/vectors/node_vectors.h"
+#include "aggregator/vectors/tally.h"
 #include "common/base/error.h"
 #include "common/wire/batch.h"
 
@@ -99,7 +99,9 @@ class JobState {
   void define(AgentSlice& agent, const wire::SourceDefinition& source);
   void drop(AgentSlice& agent, const std::vector<std::uint32_t>& sources);
   static std::uint32_t vectors_of(AgentSlice& agent, const wire::SourceDefinition& source);
+  Result<void> apply_segments(AgentSlice& agent, const wire::Batch& batch);
   void count(AgentSlice& agent, const Stream& stream, const wire::Segment& segment);
+  void add_counts(AgentSlice& agent);
   std::size_t iterations_kept() const;
   std::size_t windows_kept() const;
   void apply_nics(AgentSlice& agent, const wire::Batch& batch);
@@ -117,7 +119,7 @@ class JobState {
   std::vector<wire::Warning> warnings_;
   std::uint64_t forgotten_ = 0, lines_by_half_ = 0;
   std::size_t sources_ = 0, nics_ = 0;
-  std::vector<std::pair<std::int64_t, vectors::Cell>> counted_;  // of one segment
+  vectors::Tally counted_;  // of the batch that is applied
 };
 
 }  // namespace l4::job

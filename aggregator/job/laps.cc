@@ -79,7 +79,7 @@ std::vector<Stamps> stamps_of(const JobView& view) {
   for (const EventView& event : view.events) {
     if ((event.marks & wire::kMarkIteration) == 0) continue;
     for (const Occurrence& occurrence : event.at)
-      if (occurrence.stats.first_time_exact) stamps[occurrence.stream].printed = true;
+      if (occurrence.exact) stamps[occurrence.stream].printed = true;
   }
   for (std::size_t i = 0; i < stamps.size(); ++i) {
     const Stream& stream = *view.streams[i].state;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <vector>
 
 #include "common/base/grouped.h"
 
@@ -42,13 +44,19 @@ Newest newest_of(const JobState& state) {
 
 /// Ranks left from an earlier, larger world do not belong to the present world.
 void add_logs(const JobState& state, RankCoverage& coverage) {
-  std::map<std::int32_t, std::set<Rank>> named;  // by the attempt of the path
+  std::optional<std::int32_t> newest;  // attempt of the path
+  std::vector<Rank> named;             // by its logs
   for (const auto& [name, agent] : state.agents())
-    for (const auto& [id, stream] : agent.streams)
-      if (stream.source.rank) named[stream.source.attempt].insert(*stream.source.rank);
-  if (named.empty()) return;
-  for (const Rank rank : named.rbegin()->second)
-    if (!coverage.expected || rank.value() < *coverage.expected) coverage.ranks.insert(rank);
+    for (const auto& [id, stream] : agent.streams) {
+      const wire::SourceDefinition& source = stream.source;
+      if (!source.rank || (newest && source.attempt < *newest)) continue;
+      if (newest != source.attempt) named.clear();
+      newest = source.attempt;
+      if (!coverage.expected || source.rank->value() < *coverage.expected)
+        named.push_back(*source.rank);
+    }
+  std::ranges::sort(named);
+  coverage.ranks.insert(named.begin(), named.end());
 }
 
 }  // namespace

@@ -237,8 +237,12 @@ class EventIndex {
 void add_occurrence(JobView& view, EventView& event, std::uint32_t stream,
                     const EventStats& stats) {
   event.count += stats.count;
+  const auto occurrence = [&](const EventStats& all) -> Occurrence {
+    return {stream, all.first_time_exact, all.first_line, all,
+            estimate_time(view.streams[stream], all)};
+  };
   if (event.at.empty() || event.at.back().stream != stream) {
-    event.at.push_back({stream, stats, {}});
+    event.at.push_back(occurrence(stats));
     return;
   }
   // Several local templates of one stream are this event.
@@ -246,7 +250,7 @@ void add_occurrence(JobView& view, EventView& event, std::uint32_t stream,
   auto sum = std::make_unique<EventStats>(before);
   merge(*sum, stats);
   event.at.pop_back();
-  event.at.push_back({stream, *sum, {}});
+  event.at.push_back(occurrence(*sum));
   view.merged.push_back(std::move(sum));
 }
 
@@ -293,8 +297,6 @@ void add_events(JobView& view, const JobState& state) {
   for (EventView& event : view.events) {
     event.text = templates.text(event.id);
     event.level = templates.level(event.id);
-    for (Occurrence& occurrence : event.at)
-      occurrence.time = estimate_time(view.streams[occurrence.stream], occurrence.stats);
   }
   view.numbers = index.take();
 }

@@ -36,9 +36,12 @@ struct Stream;
 
 inline constexpr std::uint32_t kNoEvent = ~std::uint32_t{0};
 
-/// An event on one stream.
+/// An event on one stream. What nearly every look at all occurrences asks for stands here, too:
+/// `stats` lies elsewhere for each stream.
 struct Occurrence {
-  std::uint32_t stream = 0;  ///< index into JobView::streams
+  std::uint32_t stream = 0;      ///< index into JobView::streams
+  bool exact = false;            ///< stats.first_time_exact: `time` was printed
+  std::uint64_t first_line = 0;  ///< stats.first_line
   const EventStats& stats;
   SlimTime time;  ///< best estimate of its first occurrence
 };

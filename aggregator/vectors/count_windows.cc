@@ -14,6 +14,7 @@ void put_number(std::vector<std::uint8_t>& out, std::uint64_t value) {
 }
 
 std::uint64_t take_number(const std::uint8_t*& at, const std::uint8_t* end) {
+  if (at != end && *at < 0x80) return *at++;  // nearly all
   std::uint64_t value = 0;
   for (unsigned shift = 0; at != end && shift < 64; shift += 7) {
     const std::uint8_t byte = *at++;

@@ -274,7 +274,6 @@ Millis JobWatch::suspect_after() const {
 Standing JobWatch::standing(TimeMs now) const {
   Standing standing;
   standing.since = progress_.last();
-  standing.waits = waits_text();
   const Pauses& pauses = progress_.pauses();
   const PauseKind kind = progress_.kind();
   standing.deadline = suspect_after();
@@ -301,7 +300,7 @@ void JobWatch::check_silence(TimeMs now) {
         {},
         {},
         fmt::format("no progress for {}, {} is ordinary: {}", to_human(now - *standing.since),
-                    to_human(standing.deadline), standing.waits),
+                    to_human(standing.deadline), waits_text()),
         standing.confirmed});
 }
 

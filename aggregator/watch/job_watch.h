@@ -41,7 +41,6 @@ struct Standing {
   bool suspect = false, confirmed = false;
   std::optional<TimeMs> since;  ///< last progress
   Millis deadline{0};           ///< a longer silence is suspected
-  std::string waits;            ///< the last thing that was done: "iteration 17 was done"
 };
 
 class JobWatch {
@@ -82,6 +81,8 @@ class JobWatch {
   /// The facts for diagnose::Options.
   diagnose::Live live(TimeMs now) const;
   Standing standing(TimeMs now) const;
+  /// The last thing that was done: "iteration 17 was done".
+  std::string waits_text() const;
   /// The last diagnosis says that the job has ended.
   bool is_over() const;
   const Progress& progress() const { return progress_; }
@@ -124,7 +125,6 @@ class JobWatch {
   void recheck_lines(TimeMs now);
   bool other_evidence() const;
   Millis suspect_after() const;
-  std::string waits_text() const;
 
   Options options_;
   Progress progress_;

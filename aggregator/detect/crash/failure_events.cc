@@ -56,12 +56,12 @@ std::vector<std::uint64_t> completed_by_file(const job::JobView& view) {
 /// completed iterations for long afterwards: all of them print some lines in an iteration.
 bool went_on(const job::JobView& view, const job::Occurrence& occurrence,
              std::uint64_t completed_line) {
-  if (occurrence.time && occurrence.stats.first_time_exact) return false;
+  if (occurrence.time && occurrence.exact) return false;
   if (view.streams[occurrence.stream].state->last_completed) return false;
   const std::uint64_t most =
       std::max(numbers::crash().went_on_lines_min,
                numbers::crash().went_on_lines_of_speaker * view.streams.size());
-  return occurrence.stats.first_line + most < completed_line;
+  return occurrence.first_line + most < completed_line;
 }
 
 /// Without a stamp of its own, a line has the time of its speaker's last stamp, which may be hours
@@ -69,8 +69,8 @@ bool went_on(const job::JobView& view, const job::Occurrence& occurrence,
 /// knows at what time progress ended (`progress`). What stands behind a bar has the bar's line.
 bool is_behind(const job::Occurrence& occurrence, std::uint64_t completed_line,
                std::optional<TimeMs> progress) {
-  const bool timed = occurrence.time && occurrence.stats.first_time_exact && progress;
-  return !timed && completed_line > 0 && occurrence.stats.first_line >= completed_line;
+  const bool timed = occurrence.time && occurrence.exact && progress;
+  return !timed && completed_line > 0 && occurrence.first_line >= completed_line;
 }
 
 /// Lines that a program had buffered are printed behind the line that tells of its end.
@@ -90,7 +90,7 @@ bool after_progress(const job::JobView& view, const job::JobClock& clock,
   const job::StreamView& stream = view.streams[occurrence.stream];
   if (stream.state->last_completed) {
     if (hint.stop && is_before_buffered(*stream.state, occurrence.stats, clock)) return true;
-    if (occurrence.stats.first_line <= stream.state->last_completed_line) return false;
+    if (occurrence.first_line <= stream.state->last_completed_line) return false;
     if (!occurrence.time || !clock.last_progress) return true;
   }
   if (!clock.has_iterations()) return true;
@@ -98,13 +98,13 @@ bool after_progress(const job::JobView& view, const job::JobClock& clock,
     // Among lines without a time, the last lines of a stream are new, and so are all lines behind
     // its last stamp.
     const job::Stream& state = *stream.state;
-    return occurrence.stats.first_line >= state.tail_line ||
-           (state.timed_last_line > 0 && occurrence.stats.first_line > state.timed_last_line);
+    return occurrence.first_line >= state.tail_line ||
+           (state.timed_last_line > 0 && occurrence.first_line > state.timed_last_line);
   }
   const auto own = progress_of(view.ranks[stream.rank], clock);
   const auto progress = own ? own : node_progress;
   // The end of progress is unknown, so only the last lines of a stream can be about it.
-  if (!progress) return occurrence.stats.first_line >= stream.state->tail_line;
+  if (!progress) return occurrence.first_line >= stream.state->tail_line;
   const Millis margin = std::max(numbers::crash().margin_min,
                                  Millis{static_cast<std::int64_t>(2 * clock.gap_median_ms)});
   return *occurrence.time + margin >= *progress;
@@ -123,7 +123,7 @@ void set_first(const job::EventView& event, FailureEvent& found) {
     if (i == found.occurrences.front() || earlier) {
       if (earlier || !found.first_time) {
         found.first_stream = occurrence.stream;
-        found.first_line = occurrence.stats.first_line;
+        found.first_line = occurrence.first_line;
       }
       if (earlier) found.first_time = occurrence.time;
     }
@@ -164,7 +164,7 @@ LinesByLog good_ends(const job::JobView& view) {
 /// In a job that prints no iterations: the program went on for long, and came to a good end.
 bool ended_well_after(const job::JobView& view, const LinesByLog& ends, const job::Occurrence& at) {
   const auto end = ends.find(view.streams[at.stream].log());
-  return end != ends.end() && at.stats.first_line + numbers::crash().good_end_lines < end->second;
+  return end != ends.end() && at.first_line + numbers::crash().good_end_lines < end->second;
 }
 
 /// In a job that prints no iterations: a line that the stream printed again and again from its
@@ -174,9 +174,9 @@ bool recurs(const job::JobView& view, const EventHint& hint, const job::Occurren
       at.stats.count < numbers::crash().recurs_times)
     return false;
   const std::uint64_t end = view.streams[at.stream].state->last_line;
-  return end - at.stats.first_line >= numbers::crash().recurs_lines &&
-         at.stats.first_line * numbers::crash().recurs_part <= end &&
-         (at.stats.last_line - at.stats.first_line) * numbers::crash().recurs_part >= end;
+  return end - at.first_line >= numbers::crash().recurs_lines &&
+         at.first_line * numbers::crash().recurs_part <= end &&
+         (at.stats.last_line - at.first_line) * numbers::crash().recurs_part >= end;
 }
 
 /// By log: last line that sounds like a failure. Of an event that came a few times in a stream only
@@ -226,15 +226,18 @@ struct Gap {
 /// By stream; without `after` for streams that complete iterations.
 std::vector<Gap> gaps_of(const job::JobView& view,
                          const std::vector<std::optional<TimeMs>>& progress) {
+  const Millis margin = numbers::crash().margin_min;
   std::vector<Gap> gaps(view.streams.size());
+  std::vector<std::uint8_t> asked(view.streams.size(), 0);
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    asked[i] = !view.streams[i].state->last_completed && progress[view.streams[i].node] ? 1 : 0;
+  if (std::ranges::find(asked, 1) == asked.end()) return gaps;
   for (const job::EventView& event : view.events)
     for (const job::Occurrence& at : event.at) {
-      const job::StreamView& stream = view.streams[at.stream];
-      const auto& end = progress[stream.node];
-      if (stream.state->last_completed || !at.time || !at.stats.first_time_exact || !end) continue;
+      if (asked[at.stream] == 0 || !at.time || !at.exact) continue;
       Gap& gap = gaps[at.stream];
-      const std::uint64_t line = at.stats.first_line;
-      if (*at.time + numbers::crash().margin_min < *end)
+      const std::uint64_t line = at.first_line;
+      if (*at.time + margin < *progress[view.streams[at.stream].node])
         gap.before = std::max(gap.before, line);
       else
         gap.after = gap.after == 0 ? line : std::min(gap.after, line);
@@ -261,7 +264,7 @@ struct Setting {
   /// nothing new is printed behind it.
   Severity severity_of(const EventHint& hint, const job::EventView& event) const {
     const auto goes_on = [&](const job::Occurrence& at) {
-      return newest.at(view.streams[at.stream].log()) > at.stats.first_line;
+      return newest.at(view.streams[at.stream].log()) > at.first_line;
     };
     return hint.mild && !hint.consequence && std::ranges::all_of(event.at, goes_on)
                ? std::min(hint.severity, Severity::failure)
@@ -286,10 +289,10 @@ struct Setting {
   /// which a log ends that was written for most of the job.
   bool is_in_gap(const EventHint& hint, const job::Occurrence& at) const {
     const Gap& gap = gaps[at.stream];
-    const std::uint64_t line = at.stats.first_line;
+    const std::uint64_t line = at.first_line;
     const bool tells = (!known.wording && known.runs) || hint.severity == Severity::fatal ||
                        (hint.known_fault && hint.severity == Severity::failure);
-    if (!tells || hint.mild || at.stats.first_time_exact || line <= gap.before) return false;
+    if (!tells || hint.mild || at.exact || line <= gap.before) return false;
     if (gap.after > 0) return line < gap.after && line + numbers::crash().gap_lines > gap.after;
     const job::Stream& stream = *view.streams[at.stream].state;
     const std::optional<TimeMs>& ended = progress[view.streams[at.stream].node];
@@ -301,8 +304,7 @@ struct Setting {
   /// completed an iteration behind it, or did not.
   bool may_be_new(const job::Occurrence& at) const {
     const job::Stream& stream = *view.streams[at.stream].state;
-    return !at.stats.first_time_exact &&
-           !(stream.last_completed && at.stats.first_line <= stream.last_completed_line);
+    return !at.exact && !(stream.last_completed && at.first_line <= stream.last_completed_line);
   }
   /// If most streams first print an event after the end of progress and none surely before, it is
   /// new in all.

@@ -24,8 +24,8 @@ std::map<job::Log, Timed> timed_lines(const job::JobView& view,
   for (const FailureEvent& failure : events)
     for (const std::uint32_t i : failure.occurrences) {
       const job::Occurrence& at = view.events[failure.event].at[i];
-      if (at.stats.first_time_exact && at.time)
-        logs[view.streams[at.stream].log()].emplace_back(at.stats.first_line, *at.time);
+      if (at.exact && at.time)
+        logs[view.streams[at.stream].log()].emplace_back(at.first_line, *at.time);
     }
   for (auto& [log, lines] : logs) std::ranges::sort(lines);
   return logs;
@@ -52,7 +52,7 @@ std::optional<TimeMs> time_near(const Timed& lines, std::uint64_t line) {
 const job::Occurrence* first_of(const job::JobView& view, const FailureEvent& failure) {
   for (const std::uint32_t i : failure.occurrences) {
     const job::Occurrence& at = view.events[failure.event].at[i];
-    if (at.stream == failure.first_stream && at.stats.first_line == failure.first_line) return &at;
+    if (at.stream == failure.first_stream && at.first_line == failure.first_line) return &at;
   }
   return nullptr;
 }
@@ -68,7 +68,7 @@ void sort_by_place(const job::JobView& view, std::vector<FailureEvent>& events) 
     const job::Occurrence* first = first_of(view, failure);
     std::int64_t iteration = kNoIteration;
     failure.placed = failure.first_time;
-    if (first != nullptr && !first->stats.first_time_exact) {
+    if (first != nullptr && !first->exact) {
       if (const auto log = logs.find(view.streams[first->stream].log()); log != logs.end())
         if (const auto near = time_near(log->second, failure.first_line)) failure.placed = near;
       if (!failure.placed && first->stats.first_iteration)

@@ -76,7 +76,7 @@ std::vector<FreeText> find_free_text(const job::JobView& view,
     for (const job::Occurrence& at : view.events[i].at) {
       const job::Stream& stream = *view.streams[at.stream].state;
       Sounding& sounding = soundings[at.stream];
-      const bool early = static_cast<double>(at.stats.first_line) <= end_of_progress(stream);
+      const bool early = static_cast<double>(at.first_line) <= end_of_progress(stream);
       ++(early ? sounding.survived : sounding.last);
       sounding.prose += prose ? 1 : 0;
     }

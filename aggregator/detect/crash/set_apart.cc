@@ -45,7 +45,7 @@ UsualCourse::UsualCourse(const job::JobView& view, const std::vector<EventHint>&
     if (!hints[i].in_pool) continue;
     for (const job::Occurrence& at : view.events[i].at) {
       Course& course = courses_[at.stream];
-      course.begins.push_back(at.stats.first_line);
+      course.begins.push_back(at.first_line);
       course.usual = std::max(course.usual, at.stats.last_line);
     }
   }
@@ -74,7 +74,7 @@ Closing closing_of(const job::JobView& view, const std::vector<FailureEvent>& ev
     std::vector<bool>& on = nodes_of.emplace_back(view.nodes.size(), false);
     for (const std::uint32_t i : found.occurrences) {
       const job::Occurrence& at = view.events[found.event].at[i];
-      if (course.closes_at(at.stream, at.stats.first_line)) on[view.streams[at.stream].node] = true;
+      if (course.closes_at(at.stream, at.first_line)) on[view.streams[at.stream].node] = true;
     }
     for (std::size_t node = 0; node < on.size(); ++node) closing[node] += on[node] ? 1 : 0;
   }
@@ -97,7 +97,7 @@ bool is_set_apart(const job::JobView& view, const job::JobClock& clock, const Fa
     std::size_t last = 0;
     for (const std::uint32_t i : found.occurrences) {
       const job::Occurrence& at = view.events[found.event].at[i];
-      last += course.goes_on(at.stream, at.stats.first_line) ? 0 : 1;
+      last += course.goes_on(at.stream, at.first_line) ? 0 : 1;
     }
     return 2 * last >= found.occurrences.size();
   }

@@ -25,22 +25,37 @@ double since(TimeMs time, TimeMs begin) {
   return static_cast<double>((time - begin).count());
 }
 
-/// First times of an event, by rank.
-std::vector<std::pair<std::uint32_t, TimeMs>> firsts_of(const job::JobView& view,
-                                                        const job::EventView& event) {
-  std::vector<std::pair<std::uint32_t, TimeMs>> firsts;
+using Firsts = std::vector<std::pair<std::uint32_t, TimeMs>>;  ///< by rank
+
+/// First times of an event.
+void find_firsts(const job::JobView& view, const job::EventView& event, Firsts& firsts) {
+  firsts.clear();
   for (const job::Occurrence& occurrence : event.at) {
     const std::uint32_t rank = view.streams[occurrence.stream].rank;
-    if (!occurrence.stats.first_time_exact || !occurrence.stats.first_time ||
-        view.ranks[rank].launcher)
-      continue;
-    firsts.emplace_back(rank, *occurrence.stats.first_time);
+    if (!occurrence.exact || !occurrence.time || view.ranks[rank].launcher) continue;
+    firsts.emplace_back(rank, *occurrence.time);
   }
-  std::ranges::sort(firsts);
+  if (!std::ranges::is_sorted(firsts)) std::ranges::sort(firsts);
   const auto repeated =
       std::ranges::unique(firsts, {}, [](const auto& first) { return first.first; });
   firsts.erase(repeated.begin(), repeated.end());
-  return firsts;
+}
+
+struct Middle {
+  double median = 0;
+  double scatter = 0;  ///< between the quartiles
+};
+
+/// Of at least one value; reorders them.
+Middle middle_of(std::vector<double>& values) {
+  const auto from = values.begin();
+  const auto place = [&](std::size_t i) { return from + static_cast<std::ptrdiff_t>(i); };
+  const auto lower = place(values.size() / 4), upper = place(values.size() * 3 / 4);
+  const auto median = place((values.size() - 1) / 2);
+  std::ranges::nth_element(values, upper);
+  std::ranges::nth_element(from, lower, upper);
+  if (median > lower) std::ranges::nth_element(lower + 1, median, upper);
+  return {*median, *upper - *lower};
 }
 
 /// The run of its file with which most ranks began: the run of another file may be a later one.
@@ -50,23 +65,27 @@ std::uint32_t usual_run(const job::JobView& view) {
   return std::ranges::max_element(runs, {}, [](const auto& run) { return run.second; })->first;
 }
 
+constexpr std::size_t kLinesLikely = 32;  ///< of a rank
+
 /// Lags of each rank in the lines that most ranks first print at about the same time.
 std::vector<std::vector<Lag>> lags_of(const job::JobView& view, const LateOptions& options) {
   std::vector<std::vector<Lag>> lags(view.ranks.size());
   if (!view.begin || view.streams.empty()) return lags;
   const std::size_t most = std::max(options.ranks_min, view.training_ranks() / 2 + 1);
   std::vector<double> times;
+  Firsts firsts;
   for (const job::EventView& event : view.events) {
     if (event.at.size() < most) continue;
-    const auto firsts = firsts_of(view, event);
+    find_firsts(view, event, firsts);
     if (firsts.size() < most) continue;
     times.clear();
     for (const auto& [rank, time] : firsts) times.push_back(since(time, *view.begin));
-    const double median = job::lower_median(times);
-    std::ranges::sort(times);
-    if (times[times.size() * 3 / 4] - times[times.size() / 4] > options.scatter_max_ms) continue;
-    for (const auto& [rank, time] : firsts)
-      lags[rank].push_back({time, since(time, *view.begin) - median});
+    const Middle middle = middle_of(times);
+    if (middle.scatter > options.scatter_max_ms) continue;
+    for (const auto& [rank, time] : firsts) {
+      if (lags[rank].empty()) lags[rank].reserve(kLinesLikely);
+      lags[rank].push_back({time, since(time, *view.begin) - middle.median});
+    }
   }
   const std::uint32_t run = usual_run(view);
   for (const job::StreamView& stream : view.streams)

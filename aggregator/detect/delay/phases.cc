@@ -303,6 +303,10 @@ std::optional<Holdup> find_holdup(const job::JobView& view, const job::NumberedS
 
 std::vector<Delay> find_slow_phases(const job::JobView& view, double iteration_ms,
                                     const PhaseOptions& options) {
+  const auto names_timers = [](const job::StreamView& stream) {
+    return !stream.agent->timers.empty();
+  };
+  if (std::ranges::none_of(view.streams, names_timers)) return {};
   const job::NumberedStreams numbered = job::number_streams(view);
   std::size_t timed = 0;
   for (const job::NumberedRows& rows : numbered) timed += rows.empty() ? 0 : 1;

@@ -65,7 +65,7 @@ void add_sign(const job::JobView& view, const job::JobClock& clock, std::uint32_
     if (last && (ending == Ending::kept || ending == Ending::well)) keep_latest(found.said, *last);
     if (sign.occurrences.empty()) {
       sign.first_stream = event.at[i].stream;
-      sign.first_line = event.at[i].stats.first_line;
+      sign.first_line = event.at[i].first_line;
       sign.first_time = event.at[i].time;
     }
     sign.occurrences.push_back(i);

@@ -65,7 +65,7 @@ bool worked_until(const job::JobView& view, std::uint32_t stream, std::uint64_t 
   if (completed == 0 || line < completed + numbers::hang().works_lines_min) return false;
   const auto kinds = std::ranges::count_if(view.events, [&](const job::EventView& event) {
     return std::ranges::any_of(event.at, [&](const job::Occurrence& at) {
-      return at.stats.last_line > completed && at.stats.first_line < line &&
+      return at.stats.last_line > completed && at.first_line < line &&
              view.streams[at.stream].log() == log;
     });
   });

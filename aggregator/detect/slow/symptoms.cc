@@ -38,7 +38,7 @@ bool keeps_coming(const job::JobView& view, const job::JobClock& clock, const Sl
     return false;
   for (const job::Occurrence& occurrence : event.at) {
     const bool untimed =
-        occurrence.stats.first_line > view.streams[occurrence.stream].state->timed_last_line;
+        occurrence.first_line > view.streams[occurrence.stream].state->timed_last_line;
     if (untimed) return true;  // without times it is enough that the event recurs
     if (occurrence.stats.last_time && view.end && slowdown.since) {
       // The event occurs in the last half of the slow phase.

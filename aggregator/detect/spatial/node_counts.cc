@@ -92,9 +92,13 @@ void NodeCounts::find_first_windows() {
   first_.assign(view_.events.size(), std::numeric_limits<std::int64_t>::max());
   for (std::size_t event = 0; event < first_.size(); ++event)
     for (const job::Occurrence& at : view_.events[event].at) {
-      const auto& [time, iteration] = std::pair(at.stats.first_time, at.stats.first_iteration);
-      const std::int64_t window = period_.timed ? (time ? vectors::window_at(*time) : kBefore)
-                                                : (iteration ? iteration->value() : kBefore);
+      std::int64_t window = kBefore;
+      if (period_.timed) {
+        const SlimTime time = at.exact ? at.time : at.stats.first_time;
+        if (time) window = vectors::window_at(*time);
+      } else if (at.stats.first_iteration) {
+        window = at.stats.first_iteration->value();
+      }
       first_[event] = std::min(first_[event], window);
     }
 }
@@ -286,10 +290,11 @@ SpatialInput NodeCounts::late(std::int64_t from) const {
   const auto events = static_cast<Index>(view_.events.size());
   SpatialInput input;
   input.counts = MatrixXd::Zero(nodes, events);
+  input.fresh.resize(static_cast<std::size_t>(events));
+  if (std::ranges::none_of(first_, [&](std::int64_t first) { return first >= from; })) return input;
   visit([&](std::uint32_t node, vectors::Span span, std::uint32_t event, double count) {
     if (first_[event] >= from && span.first < period_.end) input.counts(node, event) += count;
   });
-  input.fresh.resize(static_cast<std::size_t>(events));
   for (Index event = 0; event < events; ++event)
     input.fresh[static_cast<std::size_t>(event)] = input.counts.col(event).maxCoeff() > 0;
   return input;

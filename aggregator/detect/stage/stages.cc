@@ -106,7 +106,7 @@ Stages find_stages(const job::JobView& view, const job::JobClock& clock) {
     for (const job::Occurrence& occurrence : event.at) {
       const job::StreamView& stream = view.streams[occurrence.stream];
       // A line that also occurs among iterations does not end the rank.
-      const bool in_order = occurrence.stats.first_line > stream.state->last_completed_line ||
+      const bool in_order = occurrence.first_line > stream.state->last_completed_line ||
                             ends_at_last(*stream.state, occurrence.stats, occurrence.time);
       // The lines of a stream tell their order better than its clock, which may be set back.
       const bool newest = stream.state->last_completed && clock.completed_by_any &&

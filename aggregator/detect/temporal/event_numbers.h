@@ -18,10 +18,13 @@ namespace l4::detect::temporal {
 class EventNumbers {
  public:
   EventNumbers(const job::JobView& view, const job::AgentSlice& agent)
-      : view_(view), agent_(agent) {}
+      : view_(view), agent_(agent), counted_(view.numbers.find(&agent)) {}
 
   /// Empty for a template that the agent has forgotten.
   std::optional<std::uint32_t> of(std::uint32_t local) {
+    if (counted_ != view_.numbers.end() && local < counted_->second.size() &&
+        counted_->second[local] != job::kNoEvent)
+      return counted_->second[local];
     const auto [found, created] = known_.try_emplace(local, std::nullopt);
     if (created) {
       const TemplateId id =
@@ -36,7 +39,8 @@ class EventNumbers {
  private:
   const job::JobView& view_;
   const job::AgentSlice& agent_;
-  std::unordered_map<std::uint32_t, std::optional<std::uint32_t>> known_;
+  decltype(job::JobView::numbers)::const_iterator counted_;  ///< what the agent's streams count
+  std::unordered_map<std::uint32_t, std::optional<std::uint32_t>> known_;  ///< other templates
 };
 
 }  // namespace l4::detect::temporal

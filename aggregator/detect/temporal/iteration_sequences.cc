@@ -19,12 +19,16 @@ std::size_t iterations_per_stream(const job::JobView& view) {
   return streams == 0 ? 0 : std::max<std::size_t>(16, IterationSequences::kSequencesMax / streams);
 }
 
-/// Seconds of each iteration; known where lines print exact times.
+/// Seconds of each iteration from place `from` on; known where lines print exact times.
 std::vector<double> seconds_of(const job::Stream& stream, const job::Stamps& stamps,
-                               std::int64_t stride) {
-  std::vector<double> seconds(stream.iterations.size(), kUnknownDuration);
+                               std::int64_t stride, std::size_t from) {
+  const job::Iterations& all = stream.iterations;
+  std::vector<double> seconds(all.size(), kUnknownDuration);
   if (!stamps.printed || stamps.step > Millis{1}) return seconds;
-  for (const job::Lap& lap : job::laps_of(stream, stamps, stream.iterations.size()))
+  // The first lap begins where the iteration before it was completed.
+  std::size_t first = from;
+  while (first > 0 && (first == from || !all[first].second.completed)) --first;
+  for (const job::Lap& lap : job::laps_of(stream, stamps, all.size() - first))
     if (lap.steps == stride) seconds[lap.place] = lap.ms / 1000;
   return seconds;
 }
@@ -47,17 +51,20 @@ IterationSequences collect_sequences(const job::JobView& view, const job::JobClo
     std::vector<StreamIteration> list;
     const std::size_t skip = iterations.size() > newest ? iterations.size() - newest : 0;
     std::vector<double> seconds;
-    if (timed) seconds = seconds_of(*stream.state, stamps[index], clock.stride);
-    std::size_t seen = 0;
-    for (const auto& [iteration, record] : iterations) {
-      const std::size_t place = seen++;
-      if (place < skip || record.sequence == job::SequenceId{0}) continue;  // 0: forgotten
+    if (timed) seconds = seconds_of(*stream.state, stamps[index], clock.stride, skip);
+    list.reserve(iterations.size() - skip);
+    for (std::size_t place = skip; place < iterations.size(); ++place) {
+      const auto& [iteration, record] = iterations[place];
+      if (record.sequence == job::SequenceId{0}) continue;  // forgotten
       StreamIteration one;
       one.iteration = iteration.value();
       if (timed) one.seconds = seconds[place];
-      if (compared)
-        for (const std::uint32_t local : stream.agent->sequences.at(record.sequence))
+      if (compared) {
+        const job::Sequence& printed = stream.agent->sequences.at(record.sequence);
+        one.events.reserve(printed.size());
+        for (const std::uint32_t local : printed)
           if (const auto event = events.of(local)) one.events.push_back(*event);
+      }
       list.push_back(std::move(one));
     }
     collected.job.streams.push_back(std::move(list));

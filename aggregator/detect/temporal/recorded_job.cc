@@ -1,6 +1,7 @@
 #include "aggregator/detect/temporal/recorded_job.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <span>
@@ -34,6 +35,12 @@ bool passed_by_half(const std::vector<std::int64_t>& sorted, std::int64_t last) 
   return others > 0 && 2 * passed >= others;
 }
 
+/// So none of them is repeated.
+bool numbers_ascend(const std::vector<StreamIteration>& iterations) {
+  return std::ranges::adjacent_find(iterations, std::greater_equal<>{},
+                                    &StreamIteration::iteration) == iterations.end();
+}
+
 struct Round {
   std::int64_t iteration = 0;
   std::vector<Observation> observations;
@@ -44,12 +51,14 @@ std::vector<Round> by_iteration(const RecordedJob& job) {
   const auto sorted = last_iterations(job);
   for (std::size_t stream = 0; stream < job.streams.size(); ++stream) {
     const auto& iterations = job.streams[stream];
+    const bool once = numbers_ascend(iterations);
     std::unordered_map<std::int64_t, std::size_t> repeats;
     for (std::size_t i = 0; i < iterations.size(); ++i) {
       const StreamIteration& one = iterations[i];
       const bool last = i + 1 == iterations.size();
       const bool open = last && !job.ended && !passed_by_half(sorted, one.iteration);
-      found[{repeats[one.iteration]++, one.iteration}].push_back(
+      const std::size_t before = once ? 0 : repeats[one.iteration]++;
+      found[{before, one.iteration}].push_back(
           {static_cast<std::uint32_t>(stream), one.events, one.seconds, open});
     }
   }

@@ -19,32 +19,153 @@ constexpr std::uint16_t kAbsent = 0xffff;
 
 using Pair = std::pair<std::uint32_t, std::uint32_t>;  ///< events, the smaller one first
 
-/// The sequences of one stream: where its events stand in them.
+using Places = std::vector<std::pair<std::uint32_t, std::uint16_t>>;  ///< by event
+
+/// Tells whether sequences of events agree on one order, so that no two of them have two events the
+/// other way round: where what follows what has no cycle.
+class CommonOrder {
+ public:
+  explicit CommonOrder(std::size_t events) : nodes_(events) {}
+
+  void begin_sequence() {
+    ++sequence_;
+    before_.reset();
+  }
+  /// The next event of the sequence; only its first place in it counts.
+  void add(std::uint32_t event) {
+    Node& node = nodes_[event];
+    if (node.sequence == sequence_) return;
+    if (node.sequence == 0) events_.push_back(event);
+    node.sequence = sequence_;
+    if (before_) {
+      nodes_[*before_].next.push_back(event);
+      ++node.before;
+    }
+    before_ = event;
+  }
+
+  /// Whether there is one for all sequences since the last call, which it forgets.
+  bool take() {
+    std::vector<std::uint32_t> ready;
+    for (const std::uint32_t event : events_)
+      if (nodes_[event].before == 0) ready.push_back(event);
+    std::size_t placed = 0;
+    for (; placed < ready.size(); ++placed)
+      for (const std::uint32_t next : nodes_[ready[placed]].next)
+        if (--nodes_[next].before == 0) ready.push_back(next);
+    const bool all = placed == events_.size();
+    for (const std::uint32_t event : events_) {
+      nodes_[event].next.clear();
+      nodes_[event].before = nodes_[event].sequence = 0;
+    }
+    events_.clear();
+    sequence_ = 0;
+    return all;
+  }
+
+ private:
+  struct Node {
+    std::vector<std::uint32_t> next;  ///< events right behind it in some sequence
+    std::size_t before = 0;           ///< times it stands right behind another
+    std::size_t sequence = 0;         ///< the newest that has it; 0: none
+  };
+
+  std::vector<Node> nodes_;            // by event
+  std::vector<std::uint32_t> events_;  // that some sequence has
+  std::size_t sequence_ = 0;
+  std::optional<std::uint32_t> before_;
+};
+
+/// Where the events of one agent's sequences stand in them. Its ranks share most sequences.
+class AgentPlaces {
+ public:
+  AgentPlaces(const job::JobView& view, const job::AgentSlice& agent)
+      : numbers_(view, agent), sequences_(agent.sequences) {}
+
+  /// All sequences of the agent have one order, so none of its streams has turned. False also where
+  /// to find out would take too long.
+  bool keep_order(CommonOrder& order) {
+    if (!kept_) {
+      kept_ = false;
+      if (sequences_.elements() <= kElementsMax) kept_ = find_order(order);
+    }
+    return *kept_;
+  }
+
+  /// Valid as long as this object.
+  const Places* of(job::SequenceId id) {
+    const auto [at, fresh] = known_.try_emplace(id.value());
+    if (fresh) at->second = places_of(sequences_.at(id));
+    return &at->second;
+  }
+
+ private:
+  static constexpr std::size_t kElementsMax = 65'536;
+
+  bool find_order(CommonOrder& order) {
+    for (std::uint32_t id = 1; sequences_.has(job::SequenceId{id}); ++id) {
+      order.begin_sequence();
+      for (const std::uint32_t local : sequences_.at(job::SequenceId{id}))
+        if (const auto event = numbers_.of(local)) order.add(*event);
+    }
+    return order.take();
+  }
+
+  Places places_of(const job::Sequence& sequence) {
+    Places places;
+    places.reserve(sequence.size());
+    for (std::size_t i = 0; i < sequence.size(); ++i)
+      if (const auto event = numbers_.of(sequence[i]))
+        places.emplace_back(*event, static_cast<std::uint16_t>(i));
+    std::ranges::sort(places);
+    const auto rest = std::ranges::unique(places, {}, [](const auto& one) { return one.first; });
+    places.erase(rest.begin(), rest.end());
+    return places;
+  }
+
+  EventNumbers numbers_;
+  const job::SequencePool& sequences_;
+  std::optional<bool> kept_;
+  std::unordered_map<std::uint32_t, Places> known_;  // by sequence
+};
+
+/// The sequences of one stream, by iteration.
 class Orders {
  public:
-  Orders(const job::StreamView& stream, const job::NumberedRows& rows, EventNumbers& numbers) {
-    std::unordered_map<std::uint32_t, std::size_t> known;  // by sequence
-    for (std::size_t place = rows.size() - std::min(rows.size(), kRowsMax); place < rows.size();
-         ++place) {
+  Orders(const job::NumberedRows& rows, AgentPlaces& agent) {
+    const std::size_t from = rows.size() - std::min(rows.size(), kRowsMax);
+    rows_.reserve(rows.size() - from);
+    job::SequenceId before{0};
+    for (std::size_t place = from; place < rows.size(); ++place) {
       const job::SequenceId id = rows.record(place).sequence;
       if (id == job::SequenceId{0}) continue;
-      const auto [at, fresh] = known.try_emplace(id.value(), sequences_.size());
-      if (fresh) sequences_.push_back(places_of(stream.agent->sequences.at(id), numbers));
-      rows_.push_back({at->second, rows.number(place)});
+      const bool again = id == std::exchange(before, id);
+      rows_.push_back({again ? rows_.back().places : agent.of(id), rows.number(place)});
     }
   }
 
   std::size_t rows() const { return rows_.size(); }
   Iteration number(std::size_t row) const { return rows_[row].number; }
 
+  /// Whether a stream printed more than one sequence: else no pair can have turned.
+  bool vary() const {
+    return std::ranges::any_of(rows_,
+                               [&](const Row& row) { return row.places != rows_.front().places; });
+  }
+
   /// The events of most iterations, ascending.
   std::vector<std::uint32_t> frequent(std::size_t least) const {
-    std::map<std::uint32_t, std::size_t> counts;
-    for (const Row& row : rows_)
-      for (const auto& [event, place] : sequences_[row.sequence]) ++counts[event];
+    std::vector<std::pair<std::uint32_t, std::size_t>> counts;  // of each sequence
+    for (const auto& [places, times] : times_of_sequences())
+      for (const auto& [event, place] : *places) counts.emplace_back(event, times);
+    std::ranges::sort(counts);
     std::vector<std::pair<std::size_t, std::uint32_t>> sorted;
-    for (const auto& [event, count] : counts)
+    for (auto at = counts.begin(); at != counts.end();) {
+      const std::uint32_t event = at->first;
+      std::size_t count = 0;
+      for (; at != counts.end() && at->first == event; ++at) count += at->second;
       if (count >= least) sorted.emplace_back(count, event);
+    }
     std::ranges::sort(sorted, std::greater<>{});
     sorted.resize(std::min(sorted.size(), kEventsMax));
     std::vector<std::uint32_t> events;
@@ -56,28 +177,28 @@ class Orders {
 
   /// Whether the first event of the pair comes first in a row; empty without both.
   std::optional<bool> first_leads(std::size_t row, const Pair& pair) const {
-    const Places& places = sequences_[rows_[row].sequence];
+    const Places& places = *rows_[row].places;
     const auto one = place_in(places, pair.first), other = place_in(places, pair.second);
     if (one == kAbsent || other == kAbsent) return std::nullopt;
     return one < other;
   }
 
  private:
-  using Places = std::vector<std::pair<std::uint32_t, std::uint16_t>>;  ///< by event
   struct Row {
-    std::size_t sequence = 0;
+    const Places* places = nullptr;
     Iteration number{0};
   };
 
-  static Places places_of(const job::Sequence& sequence, EventNumbers& numbers) {
-    Places places;
-    for (std::size_t i = 0; i < sequence.size(); ++i)
-      if (const auto event = numbers.of(sequence[i]))
-        places.emplace_back(*event, static_cast<std::uint16_t>(i));
-    std::ranges::sort(places);
-    const auto rest = std::ranges::unique(places, {}, [](const auto& one) { return one.first; });
-    places.erase(rest.begin(), rest.end());
-    return places;
+  /// How many rows have each sequence.
+  std::unordered_map<const Places*, std::size_t> times_of_sequences() const {
+    std::unordered_map<const Places*, std::size_t> times;
+    for (auto row = rows_.begin(); row != rows_.end();) {
+      const auto end = std::find_if(row, rows_.end(),
+                                    [&](const Row& next) { return next.places != row->places; });
+      times[row->places] += static_cast<std::size_t>(end - row);
+      row = end;
+    }
+    return times;
   }
 
   static std::uint16_t place_in(const Places& places, std::uint32_t event) {
@@ -85,7 +206,6 @@ class Orders {
     return at != places.end() && at->first == event ? at->second : kAbsent;
   }
 
-  std::vector<Places> sequences_;
   std::vector<Row> rows_;
 };
 
@@ -176,53 +296,62 @@ bool peers_keep(const StreamOrders& all, const Pair& pair, bool old,
          static_cast<double>(changing) <= options.changing_max * static_cast<double>(keep);
 }
 
-/// Whether a stream printed more than one sequence: else no pair can have turned.
-bool varies(const job::NumberedRows& rows) {
-  std::optional<job::SequenceId> known;
-  for (std::size_t place = rows.size() - std::min(rows.size(), kRowsMax); place < rows.size();
-       ++place) {
-    const job::SequenceId id = rows.record(place).sequence;
-    if (id == job::SequenceId{0}) continue;
-    if (known && *known != id) return true;
-    known = id;
-  }
-  return false;
-}
+/// Of the job's agents; what it hands out is valid as long as this object.
+class JobPlaces {
+ public:
+  explicit JobPlaces(const job::JobView& view) : view_(view), order_(view.events.size()) {}
 
-/// The orders of the streams that vary, or of all.
-StreamOrders orders_of(const job::JobView& view, const job::NumberedStreams& numbered,
-                       bool varying_only, const TurnOptions& options) {
-  std::unordered_map<const job::AgentSlice*, EventNumbers> numbers;
-  StreamOrders all;
-  for (std::uint32_t i = 0; i < numbered.size(); ++i) {
-    if (numbered[i].size() < options.rows_min) continue;
-    if (varying_only && !varies(numbered[i])) continue;
-    const job::StreamView& stream = view.streams[i];
-    EventNumbers& of_agent = numbers.try_emplace(stream.agent, view, *stream.agent).first->second;
-    all.emplace_back(i, Orders(stream, numbered[i], of_agent));
+  bool may_turn(std::uint32_t stream) { return !of(stream).keep_order(order_); }
+  Orders orders_of(std::uint32_t stream, const job::NumberedRows& rows) {
+    return {rows, of(stream)};
   }
-  return all;
+
+ private:
+  AgentPlaces& of(std::uint32_t stream) {
+    const job::AgentSlice* const agent = view_.streams[stream].agent;
+    return agents_.try_emplace(agent, view_, *agent).first->second;
+  }
+
+  const job::JobView& view_;
+  CommonOrder order_;
+  std::unordered_map<const job::AgentSlice*, AgentPlaces> agents_;
+};
+
+using TurnsByPair = std::map<Pair, std::vector<Turn>>;
+
+/// The pairs of one stream that turned for good.
+void find_pairs(const Orders& orders, std::uint32_t stream, const TurnOptions& options,
+                TurnsByPair& by_pair) {
+  const auto events = orders.frequent(options.rows_min);
+  for (std::size_t i = 0; i < events.size(); ++i)
+    for (std::size_t k = i + 1; k < events.size(); ++k) {
+      const Pair pair{events[i], events[k]};
+      if (ends_alike(orders, pair)) continue;
+      auto turn = turn_of(orders, pair, options);
+      if (!turn) continue;
+      turn->stream = stream;
+      by_pair[pair].push_back(*turn);
+    }
 }
 
 }  // namespace
 
 std::vector<Turn> find_turns(const job::JobView& view, const TurnOptions& options) {
   const job::NumberedStreams numbered = job::number_streams(view);
-  std::map<Pair, std::vector<Turn>> by_pair;
-  for (const auto& [stream, orders] : orders_of(view, numbered, true, options)) {
-    const auto events = orders.frequent(options.rows_min);
-    for (std::size_t i = 0; i < events.size(); ++i)
-      for (std::size_t k = i + 1; k < events.size(); ++k) {
-        const Pair pair{events[i], events[k]};
-        if (ends_alike(orders, pair)) continue;
-        auto turn = turn_of(orders, pair, options);
-        if (!turn) continue;
-        turn->stream = stream;
-        by_pair[pair].push_back(*turn);
-      }
+  JobPlaces places(view);
+  TurnsByPair by_pair;
+  const auto enough = [&](std::uint32_t stream) {
+    return numbered[stream].size() >= options.rows_min;
+  };
+  for (std::uint32_t i = 0; i < numbered.size(); ++i) {
+    if (!enough(i) || !places.may_turn(i)) continue;
+    const Orders orders = places.orders_of(i, numbered[i]);
+    if (orders.vary()) find_pairs(orders, i, options, by_pair);
   }
   if (by_pair.empty()) return {};
-  const StreamOrders all = orders_of(view, numbered, false, options);
+  StreamOrders all;
+  for (std::uint32_t i = 0; i < numbered.size(); ++i)
+    if (enough(i)) all.emplace_back(i, places.orders_of(i, numbered[i]));
   std::map<std::uint32_t, Turn> best;
   std::size_t looked = 0;
   for (const auto& [pair, turns] : by_pair) {

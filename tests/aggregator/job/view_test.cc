@@ -37,6 +37,11 @@ TEST_CASE("ranks, nodes and events are sorted and add up") {
   REQUIRE(odd.at.size() == 1);
   CHECK(view.ranks[view.streams[odd.at[0].stream].rank].rank == Rank{5});
   CHECK(odd.at[0].time == after(3500));
+  for (const EventView& event : view.events)
+    for (const Occurrence& at : event.at) {
+      CHECK(at.exact == at.stats.first_time_exact);
+      CHECK(at.first_line == at.stats.first_line);
+    }
 }
 
 TEST_CASE("a rank knows what it completed and when") {
