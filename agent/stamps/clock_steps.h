@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "common/base/time.h"
 
@@ -27,12 +28,14 @@ struct ClockSteps {
 
   std::optional<TimeMs> last;
   int alike = 0;  ///< times since the clock last leapt ahead, at most kFew + 1
+  bool fell = false;
 
-  /// True if it fell back by kClockStep or more after a few times: these were of another clock.
+  /// True if it fell back by kClockStep or more, for the first time, after a few times: these were
+  /// of another clock.
   bool note(TimeMs time, std::uint64_t at_line) {
     const Millis step = last ? time - *last : Millis{0};
     last = time;
-    const bool returned = step <= -kClockStep && alike <= kFew;
+    const bool returned = step <= -kClockStep && !std::exchange(fell, true) && alike <= kFew;
     if (step >= kClockStep) alike = 0;
     if (alike <= kFew) ++alike;
     if (step > -kBackMin && step < kAheadMin) return false;

@@ -3,13 +3,15 @@
 //
 // A time far from the one before it is not believed, until kSure of them in a row agree with each
 // other: then the log goes on at another time, as one does that a later run is appended to. A log
-// whose time once fell back by an hour or more mixes two clocks (a launcher's local time beside
-// UTC, hours of a half day): from then on a leap ahead by as much needs kSureOfClock of them. Plain
-// value, one thread.
+// that first falls back by kClockStep after a few times has two clocks (a launcher's local time
+// before UTC, hours of a half day): once the clock behind the step has printed more of them, a leap
+// ahead by as much needs kSureOfClock. Plain value, one thread.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
+#include <utility>
 
 #include "common/base/time.h"
 
@@ -21,15 +23,18 @@ class FarTimes {
   static constexpr Millis kFar = std::chrono::days{31};
   static constexpr int kSure = 3;
   static constexpr int kSureOfClock = 16;
+  static constexpr int kFew = 3;  ///< times that say little of their clock
 
   /// `usual`: a time near those of the source, if one is known.
   explicit FarTimes(std::optional<TimeMs> usual = {}) : last_(usual) {}
 
   bool believes(TimeMs time) {
     if (!last_) return take(time);
-    const bool leaps = is_far(time, *last_), ahead = two_clocks_ && time >= *last_ + kClockStep;
-    if (!leaps && !ahead) {
-      two_clocks_ = two_clocks_ || time <= *last_ - kClockStep;
+    const bool leaps = is_far(time, *last_);
+    const bool back = time <= *last_ - kClockStep, ahead = time >= *last_ + kClockStep;
+    if (!leaps && !(ahead && two_clocks_ && alike_ > kFew)) {
+      if (back && !std::exchange(fell_, true)) two_clocks_ = alike_ > 0 && alike_ <= kFew;
+      if (back || ahead) alike_ = 0;
       return take(time);
     }
     doubted_ = doubted_ > 0 && agrees(time, leaps) ? doubted_ + 1 : 1;
@@ -40,6 +45,7 @@ class FarTimes {
  private:
   bool take(TimeMs time) {
     last_ = time;
+    alike_ = std::min(alike_, kFew) + 1;
     doubted_ = 0;
     return true;
   }
@@ -51,7 +57,8 @@ class FarTimes {
   std::optional<TimeMs> last_;
   TimeMs other_;     ///< the last time that was not believed
   int doubted_ = 0;  ///< times in a row that agree with it
-  bool two_clocks_ = false;
+  int alike_ = 0;    ///< times since the clock changed, at most kFew + 1
+  bool fell_ = false, two_clocks_ = false;
 };
 
 }  // namespace l4::stamps

@@ -28,7 +28,7 @@ constexpr std::array kRows{
     VerdictRow{facts(failed, untrained), facts(), State::crashed, state_start_unseen, {}},
     // Who stops a running job may take its nodes away, too; in logs the node was silent before.
     VerdictRow{facts(failed, lost), facts(stopped), State::node_lost, state_lost, {}},
-    VerdictRow{facts(failed, lost), facts(live), State::node_lost, state_lost, {}},
+    VerdictRow{facts(failed, lost, stopped), facts(live), State::node_lost, state_lost, {}},
     VerdictRow{facts(failed, stood), facts(), State::hung, state_stood, {}},
     VerdictRow{facts(failed, waited, untimed), facts(stopped), State::hung, state_waited, {}},
     VerdictRow{facts(failed, waited), facts(stopped, fatal), State::hung, state_waited, {}},

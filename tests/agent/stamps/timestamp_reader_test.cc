@@ -311,12 +311,20 @@ TEST_CASE("a log that mixes two clocks: a leap ahead is doubted for long") {
 
   FarTimes two_clocks;
   CHECK(two_clocks.believes(begin + ahead));
-  CHECK(two_clocks.believes(begin));
+  for (int i = 0; i < 2 * FarTimes::kFew; ++i) CHECK(two_clocks.believes(begin + i * Millis{100}));
   CHECK_FALSE(two_clocks.believes(begin + ahead));
   CHECK(two_clocks.believes(begin + Millis{1000}));
   for (int i = 1; i < FarTimes::kSureOfClock; ++i)
     CHECK_FALSE(two_clocks.believes(begin + ahead + i * Millis{1000}));
   CHECK(two_clocks.believes(begin + ahead + FarTimes::kSureOfClock * Millis{1000}));
+
+  // Two writers take turns: neither clock is an odd one.
+  FarTimes writers;
+  for (int i = 0; i < 40; ++i) {
+    const Millis passed = i * Millis{1000};
+    CHECK(writers.believes(begin + ahead + passed));
+    if (i % 10 == 9) CHECK(writers.believes(begin + passed));
+  }
 }
 
 }  // namespace
