@@ -15,7 +15,12 @@ if(L4_SANITIZE)
   string(REPLACE ";" "," l4_sanitizers "${L4_SANITIZE}")
   add_compile_options(-fsanitize=${l4_sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${l4_sanitizers})
-  # Without optimisation the programs are large: lld links them in a tenth of the time.
+  # A use of null ends in a fault that the address sanitizer reports; these checks of each access
+  # take a quarter of the compiler's time.
+  if(L4_SANITIZE MATCHES undefined)
+    add_compile_options(-fno-sanitize=null,alignment,object-size,vptr)
+  endif()
+  # The programs are large: lld links them in a tenth of the time.
   find_program(L4_LLD ld.lld-19)
   if(L4_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     add_link_options(-fuse-ld=lld)
