@@ -22,7 +22,7 @@ import odd_contents
 import support
 from made_job import MadeJob
 
-HUGE_LINE_MB = int(os.environ.get("L4_HUGE_LINE_MB", "40" if support.SANITIZED else "200"))
+HUGE_LINE_MB = int(os.environ.get("L4_HUGE_LINE_MB", "12" if support.SANITIZED else "200"))
 RSS_LIMIT_MB = 600
 TIMEOUT_S = 300 if support.SANITIZED or HUGE_LINE_MB > 400 else 120
 BAD_NAME = "badfile"        # part of every bad file's name, to be found in messages
