@@ -425,7 +425,7 @@ bool is_printed_rarely(const job::JobClock& clock, const Options& options) {
 
 Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
                        const Options& options) {
-  const Slowdown found = find_among(view, clock, options);
+  Slowdown found = find_among(view, clock, options);
   if (found.found || clock.counted || !is_printed_rarely(clock, options)) return found;
   Options rare = options;
   rare.before_min = options.rare_before_min;
