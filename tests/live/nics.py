@@ -11,8 +11,9 @@ short job half a step over all of them), silence of a job that stopped and none 
 that goes on, and which node sent no more first. A rank that is killed between two exchanges takes
 the others with it before anybody sends again: then nobody is first, which is told and is no
 failure; naming another node is one. Without --fault: sigstop, kill9, link_down, none.
---brief is one sigstop in about a minute, and a second one if the first does not hold. --again judges what --out kept. Needs what lab.py needs;
-ends with 77 where that is missing, with 1 where something did not hold. A job takes two minutes.
+--brief is one sigstop in about a minute, and a second one if the first does not hold. --again
+judges what --out kept. Needs what lab.py needs; ends with 77 where that is missing, with 1 where
+something did not hold. A job takes two minutes.
 """
 import json
 import pathlib
