@@ -3,16 +3,14 @@
 //
 // The decoder notes every time in the order of the lines. Lines of several writers mix within
 // seconds; a step back of a minute or more means a clock that was set, daylight saving time, or
-// writers whose clocks or zones differ. If only a few times stood before it, they were of another
-// clock than the log's: a launcher's local time, spoken once before all else is in UTC. Plain
-// value, one thread.
+// writers whose clocks or zones differ. Plain value, one thread.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <utility>
 
+#include "agent/stamps/first_fall.h"
 #include "common/base/time.h"
 
 namespace l4::stamps {
@@ -22,22 +20,17 @@ struct ClockSteps {
   static constexpr Millis kAheadMin = std::chrono::days(365);
 
   std::uint64_t steps = 0;
-  std::uint64_t line = 0;         ///< line of the widest step
-  Millis widest{0};               ///< negative: back
-  static constexpr int kFew = 3;  ///< times
+  std::uint64_t line = 0;  ///< line of the widest step
+  Millis widest{0};        ///< negative: back
 
   std::optional<TimeMs> last;
-  int alike = 0;  ///< times since the clock last leapt ahead, at most kFew + 1
-  bool fell = false;
+  FirstFall fall;
 
-  /// True if it fell back by kClockStep or more, for the first time, after a few times: these were
-  /// of another clock.
+  /// True if the few times before this one were of another clock.
   bool note(TimeMs time, std::uint64_t at_line) {
     const Millis step = last ? time - *last : Millis{0};
     last = time;
-    const bool returned = step <= -kClockStep && !std::exchange(fell, true) && alike <= kFew;
-    if (step >= kClockStep) alike = 0;
-    if (alike <= kFew) ++alike;
+    const bool returned = fall.note(step);
     if (step > -kBackMin && step < kAheadMin) return false;
     ++steps;
     if (std::chrono::abs(step) <= std::chrono::abs(widest)) return returned;

@@ -2,17 +2,15 @@
 // of nothing at all (0, the year 2106).
 //
 // A time far from the one before it is not believed, until kSure of them in a row agree with each
-// other: then the log goes on at another time, as one does that a later run is appended to. A log
-// that first falls back by kClockStep after a few times has two clocks (a launcher's local time
-// before UTC, hours of a half day): once the clock behind the step has printed more of them, a leap
-// ahead by as much needs kSureOfClock. Plain value, one thread.
+// other: then the log goes on at another time, as one does that a later run is appended to. Once
+// the first fall of a log shows that it begins with times of another clock (first_fall.h), and its
+// own is known, a leap ahead by kClockStep needs kSureOfClock. Plain value, one thread.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
-#include <utility>
 
+#include "agent/stamps/first_fall.h"
 #include "common/base/time.h"
 
 namespace l4::stamps {
@@ -23,29 +21,25 @@ class FarTimes {
   static constexpr Millis kFar = std::chrono::days{31};
   static constexpr int kSure = 3;
   static constexpr int kSureOfClock = 16;
-  static constexpr int kFew = 3;  ///< times that say little of their clock
 
   /// `usual`: a time near those of the source, if one is known.
   explicit FarTimes(std::optional<TimeMs> usual = {}) : last_(usual) {}
 
   bool believes(TimeMs time) {
-    if (!last_) return take(time);
+    if (!last_) return take(time, Millis{0});
+    const Millis step = time - *last_;
     const bool leaps = is_far(time, *last_);
-    const bool back = time <= *last_ - kClockStep, ahead = time >= *last_ + kClockStep;
-    if (!leaps && !(ahead && two_clocks_ && alike_ > kFew)) {
-      if (back && !std::exchange(fell_, true)) two_clocks_ = alike_ > 0 && alike_ <= kFew;
-      if (back || ahead) alike_ = 0;
-      return take(time);
-    }
+    if (!leaps && !(step >= kClockStep && two_clocks_ && fall_.clock_is_known()))
+      return take(time, step);
     doubted_ = doubted_ > 0 && agrees(time, leaps) ? doubted_ + 1 : 1;
     other_ = time;
-    return doubted_ >= (leaps ? kSure : kSureOfClock) && take(time);
+    return doubted_ >= (leaps ? kSure : kSureOfClock) && take(time, step);
   }
 
  private:
-  bool take(TimeMs time) {
+  bool take(TimeMs time, Millis step) {
+    two_clocks_ = fall_.note(step) || two_clocks_;
     last_ = time;
-    alike_ = std::min(alike_, kFew) + 1;
     doubted_ = 0;
     return true;
   }
@@ -57,8 +51,8 @@ class FarTimes {
   std::optional<TimeMs> last_;
   TimeMs other_;     ///< the last time that was not believed
   int doubted_ = 0;  ///< times in a row that agree with it
-  int alike_ = 0;    ///< times since the clock changed, at most kFew + 1
-  bool fell_ = false, two_clocks_ = false;
+  FirstFall fall_;
+  bool two_clocks_ = false;
 };
 
 }  // namespace l4::stamps

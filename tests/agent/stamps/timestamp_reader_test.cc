@@ -311,7 +311,7 @@ TEST_CASE("a log that mixes two clocks: a leap ahead is doubted for long") {
 
   FarTimes two_clocks;
   CHECK(two_clocks.believes(begin + ahead));
-  for (int i = 0; i < 2 * FarTimes::kFew; ++i) CHECK(two_clocks.believes(begin + i * Millis{100}));
+  for (int i = 0; i < 2 * FirstFall::kFew; ++i) CHECK(two_clocks.believes(begin + i * Millis{100}));
   CHECK_FALSE(two_clocks.believes(begin + ahead));
   CHECK(two_clocks.believes(begin + Millis{1000}));
   for (int i = 1; i < FarTimes::kSureOfClock; ++i)
