@@ -23,9 +23,6 @@ function(l4_precompile)
   target_precompile_headers(l4_precompiled PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.h)
   foreach(target ${targets})
     get_target_property(type ${target} TYPE)
-    if(L4_SANITIZE AND target STREQUAL "l4_tests")
-      continue()  # it is compiled with other options
-    endif()
     if(type MATCHES "^(STATIC_LIBRARY|EXECUTABLE)$" AND NOT target STREQUAL "l4_schemas")
       target_precompile_headers(${target} REUSE_FROM l4_precompiled)
       # gcc also requires the same definitions, including those of fmt.

@@ -6,14 +6,13 @@ usage: nics.py --bin FOLDER [--fault KIND]... [--seed N] [--style STYLE] [--out 
 
 Jobs of ../shared/lab with a larger model and slower iterations, an agent in the namespace of each
 node. What `GET /api/v1/jobs/{id}/nics` says at the end is compared with what the trainers wrote
-down themselves: the period of the steps within 1 % (of a
-short job half a step over all of them), silence of a job that stopped and none of one
-that goes on, and which node sent no more first. A rank that is killed between two exchanges takes
-the others with it before anybody sends again: then nobody is first, which is told and is no
-failure; naming another node is one. Without --fault: sigstop, kill9, link_down, none.
---brief is one sigstop in about a minute, and a second one if the first does not hold. --again
-judges what --out kept. Needs what lab.py needs; ends with 77 where that is missing, with 1 where
-something did not hold. A job takes two minutes.
+down themselves: the period of the steps within 1 % (of a short job half a step over all of them),
+silence of a job that stopped and none of one that goes on, and which node sent no more first. A
+rank that is killed between two exchanges takes the others with it before anybody sends again: then
+nobody is first, which is told and is no failure; naming another node is one. Without --fault:
+sigstop, kill9, link_down, none. --brief is one sigstop in about a minute, and a second one if the
+first does not hold. --again judges what --out kept. Needs what lab.py needs; ends with 77 where
+that is missing, with 1 where something did not hold. A job takes two minutes.
 """
 import json
 import pathlib

@@ -411,11 +411,19 @@ Slowdown find_among(const job::JobView& view, const job::JobClock& clock, const 
   return found;
 }
 
+}  // namespace
+
+bool has_few_ticks(const job::JobClock& clock, const Options& options) {
+  const auto timed = std::ranges::count_if(
+      clock.ticks, [](const job::ClockTick& tick) { return tick.duration_ms > 0; });
+  return static_cast<std::size_t>(timed) < options.before_min + options.after_min;
+}
+
+namespace {
+
 /// Too few ticks, but each is the average of some iterations, and together they are enough.
 bool is_printed_rarely(const job::JobClock& clock, const Options& options) {
-  std::size_t timed = 0;
-  for (const job::ClockTick& tick : clock.ticks) timed += tick.duration_ms > 0 ? 1 : 0;
-  if (timed >= options.before_min + options.after_min || clock.ticks.empty()) return false;
+  if (!has_few_ticks(clock, options) || clock.ticks.empty()) return false;
   const std::int64_t covered =
       clock.ticks.back().iteration.value() - clock.ticks.front().iteration.value();
   return covered >= static_cast<std::int64_t>(2 * (options.before_min + options.after_min));

@@ -64,6 +64,9 @@ struct Slowdown {
   std::vector<Drag> drags;  ///< most telling first
 };
 
+/// Fewer iterations have a known time than a shift needs before and after it.
+bool has_few_ticks(const job::JobClock& clock, const Options& options = {});
+
 Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
                        const Options& options = {});
 

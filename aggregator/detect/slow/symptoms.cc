@@ -122,10 +122,7 @@ Slowdown find_short_slowdown(const job::JobView& view, const job::JobClock& cloc
   const Options of_few{.z_min = numbers::slow().short_z_min,
                        .before_min = numbers::slow().short_before_min,
                        .after_min = numbers::slow().short_after_min};
-  const Options usual;
-  const auto timed = std::ranges::count_if(
-      clock.ticks, [](const job::ClockTick& tick) { return tick.duration_ms > 0; });
-  if (static_cast<std::size_t>(timed) >= usual.before_min + usual.after_min) return {};
+  if (!has_few_ticks(clock)) return {};
   Slowdown found = find_slowdown(view, clock, of_few);
   if (!found.found) return {};
   const FailureEvents symptoms = find_symptoms(view, clock, found, hints);
