@@ -13,12 +13,14 @@ namespace l4::segment {
 std::optional<IterationMark> Segmenter::pack_mark(const decode::Record& record,
                                                   const IterationMarker& marker, ReadHint& hint) {
   const auto progress = read_progress(record.text, marker.number_after, record.outline, hint);
-  if (!progress && read_number(record.text, marker.number_after)) forget_numbers();
-  if (!progress || fractions_) return std::nullopt;
+  const bool fraction = !progress && read_number(record.text, marker.number_after);
+  if (fraction) forget_numbers();
+  if (!progress && !fraction) return std::nullopt;
   constexpr int kPatienceMax = 100'000;
   if (!has_pack_marker_ && learned_ != 0) patience_ = std::min(4 * patience_, kPatienceMax);
   has_pack_marker_ = true;
   strays_ = 0;
+  if (fractions_) return std::nullopt;
   IterationMark mark = numbered(*progress, &marker, {.drawn = marker.bar});
   mark.boundary = marker.boundary;
   return mark;
@@ -47,9 +49,18 @@ IterationMark Segmenter::numbered(const Progress& progress, const IterationMarke
 /// Numbers with fractions are means or shares: they count no iterations, their lines are signs of
 /// progress.
 void Segmenter::forget_numbers() {
-  if (std::exchange(fractions_, true)) return;
+  if (!std::exchange(fractions_, true)) count_signs();
+}
+
+void Segmenter::count_signs() {
   if (has_number_) number_anew();
   has_number_ = numbered_before_ = false;
+}
+
+std::optional<IterationMark> Segmenter::count_instead(const TemplateTraits& traits) {
+  if (!marks_counted_) count_signs();
+  has_number_ = false;
+  return counted_mark(traits.role.progress || traits.role.iteration != nullptr);
 }
 
 bool Segmenter::continues(std::int64_t number) const {
@@ -68,7 +79,8 @@ void Segmenter::number_anew() {
 /// text was printed on its line. Beside a rule pack's marker only bars are looked at, and they
 /// count once the pack's line comes no more.
 std::optional<IterationMark> Segmenter::learned_mark(const decode::Record& record,
-                                                     LocalTemplateId id, bool promising) {
+                                                     LocalTemplateId id,
+                                                     const TemplateTraits& traits) {
   const IterationLearner::Moment now{record.lines.front(), record.time};
   bool beside = false;
   std::optional<IterationLearner::Learned> learned;
@@ -79,12 +91,15 @@ std::optional<IterationMark> Segmenter::learned_mark(const decode::Record& recor
   }
   const std::uint32_t changes = learner_.changes();
   const bool drawn = record.progress && record.bar.empty();
-  if (auto of_text = learner_.observe(id, record.text, now, {drawn, promising});
+  if (auto of_text = learner_.observe(id, record.text, now, {drawn, traits.promising});
       of_text && (!learned || learner_.changes() != changes)) {
     learned = of_text;
     beside = false;
   }
   if (!learned) return std::nullopt;
+  // Samples and epochs on a line that a pack knows as a sign of progress: it would know iterations.
+  if (traits.role.progress && (learner_.grounds() & wire::kGroundOtherUnit) != 0)
+    return std::nullopt;
   if (has_pack_marker_) {
     if (++strays_ < patience_) return std::nullopt;
     has_pack_marker_ = false;  // its line has not come for as long
@@ -117,21 +132,21 @@ std::optional<IterationMark> Segmenter::mark_of(const decode::Record& record, Lo
   if (traits.role.banner != nullptr || is_startup(traits.role.stage)) epochs_.start();
   if (by_pack) {
     auto mark = pack_mark(record, *rule, traits.number_hint);
-    return mark || !fractions_ ? mark : counted_mark(traits);
+    return mark || !fractions_ ? mark : counted_mark(true);
   }
   const bool ordinary = !record.folded && traits.level < Level::warning &&
                         traits.role.stage == Stage::unknown &&
                         traits.role.stage_end == Stage::unknown;
   const bool bar = record.progress || rule != nullptr;
   if (bar || (!has_pack_marker_ && ordinary))
-    if (const auto mark = learned_mark(record, id, traits.promising)) return mark;
+    if (const auto mark = learned_mark(record, id, traits)) return mark;
   if (bar && learner_.redrawn()) return std::nullopt;
-  return counted_mark(traits);
+  return counted_mark(traits.role.progress);
 }
 
-/// A sign of progress of a source that prints no number.
-std::optional<IterationMark> Segmenter::counted_mark(const TemplateTraits& traits) {
-  if (has_number_ || !traits.role.progress) return std::nullopt;
+/// A sign of progress of a source that prints no number, or none that counts iterations.
+std::optional<IterationMark> Segmenter::counted_mark(bool sign) {
+  if (has_number_ || !sign) return std::nullopt;
   IterationMark mark{++ticks_, true};
   mark.numbering = numbering_;
   return mark;

@@ -65,12 +65,9 @@ class Segmenter {
   void add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits) {
     add(record, id, traits, mark_of(record, id, traits));
   }
-  /// Forgets the marker, because its numbers count no iterations. Until another marker appears,
-  /// segments are cut by time.
-  void lose_marker() {
-    forget_counted();
-    has_marker_ = false;
-  }
+  /// The mark of a line whose number counts no iterations, because the numbers of its source jump
+  /// back and forth: it is a sign of progress at most.
+  std::optional<IterationMark> count_instead(const TemplateTraits& traits);
   /// True if the last record was searched for parameters and has none.
   bool was_silent() const { return was_silent_; }
   void finish();
@@ -114,9 +111,10 @@ class Segmenter {
   std::optional<IterationMark> pack_mark(const decode::Record& record,
                                          const IterationMarker& marker, ReadHint& hint);
   std::optional<IterationMark> learned_mark(const decode::Record& record, LocalTemplateId id,
-                                            bool promising);
-  std::optional<IterationMark> counted_mark(const TemplateTraits& traits);
+                                            const TemplateTraits& traits);
+  std::optional<IterationMark> counted_mark(bool sign);
   void forget_numbers();
+  void count_signs();
   IterationMark numbered(const Progress& progress, const IterationMarker* rule, MarkerKind kind);
   void note_announced(std::string_view text);
   bool continues(std::int64_t number) const;

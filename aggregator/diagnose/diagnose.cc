@@ -175,10 +175,12 @@ void build_failure(const Built& built, const faults::Library* library, Diagnosis
 }
 
 /// Scope and stage of the verdict.
-void place(const Built& built, std::size_t lost, Report& report) {
+void place(const Built& built, std::size_t lost, bool untrained, Report& report) {
   Verdict& verdict = report.verdict;
   verdict.scope = waited_for_nodes(report) ? Scope::unknown : scope_in(built, verdict.state, lost);
-  verdict.stage = stage_of(built);
+  const bool launching =
+      verdict.state == State::launch_failed || (verdict.state == State::hung && untrained);
+  verdict.stage = stage_of(built, launching);
   if (verdict.stage == Stage::unknown && verdict.state == State::launch_failed)
     verdict.stage = Stage::init;
 }
@@ -240,7 +242,7 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   build_iterations(built, report);
   if (failed) build_failure(built, library, diagnosis);
   build_stages(built, report);
-  place(built, lost_known ? lost_nodes.size() : 0, report);
+  place(built, lost_known ? lost_nodes.size() : 0, (known & facts(Fact::untrained)) != 0, report);
   report.pool = {pool.runs > 0, pool.runs, hints.events_dropped};
   L4_CHECK(findings.temporal, "no detector compared the iterations of attempt {}", attempt);
   report.warnings = warnings_of(attempts, findings.temporal->left_out);

@@ -18,9 +18,15 @@ struct FileLines {
   std::uint64_t first_failure = 0;  ///< 0: none
 };
 
-/// Some file begins with enough ordinary lines to be a start.
-bool begins_before_failure(const Findings& findings) {
-  std::map<std::string_view, FileLines> files;
+using LinesByFile = std::map<std::string_view, FileLines>;  ///< by path
+
+/// Logs that were collected together are whole.
+bool is_collection(const LinesByFile& files) {
+  return files.size() >= numbers::diagnose().collection_files;
+}
+
+LinesByFile lines_by_file(const Findings& findings) {
+  LinesByFile files;
   for (const job::StreamView& stream : findings.view.streams) {
     FileLines& file = files[stream.state->source.path];
     file.last = std::max(file.last, stream.state->last_line);
@@ -35,8 +41,12 @@ bool begins_before_failure(const Findings& findings) {
       if (file.first_failure == 0 || line < file.first_failure) file.first_failure = line;
     }
   }
-  const std::uint64_t opening =
-      files.size() >= numbers::diagnose().collection_files ? 1 : numbers::diagnose().opening_lines;
+  return files;
+}
+
+/// Some file begins with enough ordinary lines to be a start.
+bool begins_before_failure(const LinesByFile& files) {
+  const std::uint64_t opening = is_collection(files) ? 1 : numbers::diagnose().opening_lines;
   return std::ranges::any_of(files, [&](const auto& entry) {
     const FileLines& file = entry.second;
     return (file.first_failure == 0 ? file.last : file.first_failure) > opening;
@@ -65,7 +75,10 @@ const faults::Fault* leading_fault(const Findings& findings) {
 Opening opening_of(const Findings& findings) {
   const auto& spans = findings.stages.spans;
   const auto is_start = [](const detect::stage::Span& span) { return is_startup(span.stage); };
-  if (std::ranges::any_of(spans, is_start) || begins_before_failure(findings)) return Opening::seen;
+  const LinesByFile files = lines_by_file(findings);
+  if (std::ranges::any_of(spans, is_start) || begins_before_failure(files)) return Opening::seen;
+  // The logs of several nodes are whole, and none has a line from before the failure.
+  if (is_collection(files) && findings.view.nodes.size() > 1) return Opening::launch;
   if (!spans.empty()) return Opening::running;
   const faults::Fault* fault = leading_fault(findings);
   return fault == nullptr || fails_at_start(*fault) ? Opening::launch : Opening::running;

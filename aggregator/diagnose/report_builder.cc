@@ -496,12 +496,13 @@ Scope scope_of(const Built& built) {
   return suspicious == 1 ? Scope::rank : Scope::node;
 }
 
-/// Most frequent known stage of some ranks.
-Stage vote(const Built& built, const std::vector<std::uint32_t>& ranks) {
+/// Most frequent known stage of some ranks; `startup`: of a start-up.
+Stage vote(const Built& built, const std::vector<std::uint32_t>& ranks, bool startup) {
   std::map<Stage, std::size_t> votes;
-  for (const std::uint32_t rank : ranks)
-    if (built.findings.stages.last_of_rank[rank] != Stage::unknown)
-      ++votes[built.findings.stages.last_of_rank[rank]];
+  for (const std::uint32_t rank : ranks) {
+    const Stage stage = built.findings.stages.last_of_rank[rank];
+    if (stage != Stage::unknown && (!startup || is_startup(stage))) ++votes[stage];
+  }
   Stage best = Stage::unknown;
   std::size_t most = 0;
   for (const auto& [stage, count] : votes)
@@ -518,24 +519,25 @@ Stage behind_last(const Built& built, Stage stage) {
                                                                      : stage;
 }
 
-Stage stage_of(const Built& built) {
-  const bool trained = built.findings.clock.has_iterations();
+Stage stage_of(const Built& built, bool launching) {
+  const bool trained = built.findings.clock.has_iterations() && !launching;
   // The stage in which the first suspect stopped, unless its own lines show only the start.
   for (const std::uint32_t rank : built.suspects.rank_order) {
     if (rank >= built.findings.view.ranks.size()) continue;  // an outsider
     const Stage stage = built.findings.stages.last_of_rank[rank];
     if (built.findings.view.ranks[rank].launcher || stage == Stage::unknown) continue;
+    if (launching && !is_startup(stage)) continue;
     if (!trained || !is_startup(stage)) return behind_last(built, stage);
     break;
   }
   if (trained) {
-    const Stage stage = vote(built, built.findings.clock.dense_ranks);
+    const Stage stage = vote(built, built.findings.clock.dense_ranks, false);
     return behind_last(built,
                        stage == Stage::unknown || is_startup(stage) ? Stage::training : stage);
   }
   std::vector<std::uint32_t> all(built.findings.view.ranks.size());
   std::iota(all.begin(), all.end(), 0u);
-  return vote(built, all);
+  return vote(built, all, launching);
 }
 
 }  // namespace l4::diagnose

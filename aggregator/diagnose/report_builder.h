@@ -25,6 +25,7 @@ void build_stages(const Built& built, Report& report);
 /// Faults that events show, and the exit of the first suspect's process; `library` may be null.
 void build_faults(const Built& built, const faults::Library* library, Report& report);
 Scope scope_of(const Built& built);
-Stage stage_of(const Built& built);
+/// `launching`: it had not begun to train, whatever stage its words are of.
+Stage stage_of(const Built& built, bool launching);
 
 }  // namespace l4::diagnose

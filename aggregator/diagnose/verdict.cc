@@ -5,6 +5,7 @@
 #include <set>
 
 #include "aggregator/diagnose/findings/causes.h"
+#include "aggregator/diagnose/findings/lost_nodes.h"
 #include "aggregator/diagnose/network_notes.h"
 #include "aggregator/diagnose/opening.h"
 #include "aggregator/job/clock.h"
@@ -189,12 +190,13 @@ bool ends_with_stop(const Findings& findings) {
 }
 
 /// The last lines of a stream say that a peer is gone, and nothing went on behind them. What is
-/// known and printed as a warning also comes where the peer has ended well, a little earlier.
-bool ends_with_lost_peer(const Findings& findings) {
+/// known and printed as a warning also comes where the peer has ended well, a little earlier; not
+/// so where most nodes print it and one was silent before (`lost`).
+bool ends_with_lost_peer(const Findings& findings, bool lost) {
   return ends_with(findings, [&](const FailureEvent& failure, const detect::EventHint& hint) {
     const bool warns = hint.known_fault && hint.mild &&
                        findings.view.events[failure.event].level == Level::warning;
-    return failure.severity >= Severity::failure && hint.accuses_peer && !warns;
+    return failure.severity >= Severity::failure && hint.accuses_peer && (lost || !warns);
   });
 }
 
@@ -352,7 +354,7 @@ void add_failures(const VerdictInput& input, FactSet& set) {
                            (!stopped || stood_before_stop(findings)));
   set.add(Fact::fatal, findings.failures.fatal || findings.processes.exit_seen);
   set.add(Fact::untimed, !delay_of(findings).first);
-  set.add(Fact::peer_lost, ends_with_lost_peer(findings));
+  set.add(Fact::peer_lost, ends_with_lost_peer(findings, !input.lost_nodes.empty()));
   set.add(Fact::opening, opening == Opening::seen);
   set.add(Fact::starting, opening == Opening::launch);
   set.add(Fact::lost, !input.lost_nodes.empty());
@@ -456,7 +458,8 @@ bool has_stopped(const Findings& findings) {
   const bool pausing =
       !findings.silence.overdue && !findings.failures.parted && pauses(findings.view);
   if (findings.live == nullptr && findings.failures.closed && !leaving && !pausing &&
-      findings.failures.events.size() >= numbers::verdict().closing_events_min)
+      (findings.failures.events.size() >= numbers::verdict().closing_events_min ||
+       !find_lost_nodes(findings).empty()))
     return true;
   const detect::ending::Endings& endings = findings.endings;
   // Where words count, those of a good end say more than new lines behind them.

@@ -19,6 +19,15 @@ ERRORS = ("RuntimeError: CUDA error: an illegal memory access was encountered",
 LIMITS = ("slurmstepd: error: *** JOB 83 ON n0 CANCELLED AT 2026-05-11T01:10:00 DUE TO TIME LIMIT"
           " ***", "slurmstepd: error: *** STEP 9.0 ON n1 CANCELLED AT 2026-05-11T01:10:00 DUE TO "
           "TIME LIMIT ***", "=>> PBS: job killed: walltime 605 exceeded limit 600")
+FAULTS = ("RuntimeError: No CUDA GPUs are available",
+          "nvidia-smi: Unable to determine the device handle for GPU0000:B8:00.0: Unknown Error",
+          "torch.AcceleratorError: CUDA error: uncorrectable ECC error encountered")
+WARNINGS = ("[c10d] recvValue failed on SocketImpl(fd=61, addr=[::]:1200, remote=[::]:29500): "
+            "Connection reset by peer",
+            "[c10d] sendBytes failed on SocketImpl(fd=8, addr=[::]:401, remote=[::]:29400): "
+            "Broken pipe",
+            "[c10d] recvVector failed on SocketImpl(fd=17, addr=[::]:77, remote=[::]:29501): "
+            "Connection was likely closed. Did the remote server shutdown or crash?")
 DEATHS = ("Segmentation fault (core dumped)", "Bus error (core dumped)",
           "Fatal Python error: Segmentation fault")
 
@@ -71,6 +80,29 @@ def last_line(form, _):
     return [cut + DEATHS[form] + "\n" if node == 1 else full + lost for node in range(4)]
 
 
+def nothing_else(form, twin):
+    """The logs of all nodes hold nothing but the failure: the job never began."""
+    clock = CLOCKS[form]
+    end = 384 if twin else 10
+    echo = at(clock, end + 2, "torch.distributed.DistBackendError: NCCL error: remote process "
+              "exited or there was a network error") + \
+        "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:\n"
+    before = steps(clock, range(1, 91)) if twin else ""
+    return [before + (at(clock, end, FAULTS[form]) if node == 2 else "") + echo
+            for node in range(4)]
+
+
+def warned(form, twin):
+    """One node falls silent; all others end with a warning that also comes at a good end."""
+    clock = CLOCKS[form]
+    last = 901 if twin else 91
+    full = at(clock, 0, "model is built") + steps(clock, range(1, last))
+    end = full + (at(clock, 3630, "training finished successfully") if twin else "") + \
+        at("[W511 %H:%M:%S.000000000 TCPStore.cpp:106] ", 3640 if twin else 400, WARNINGS[form])
+    quiet = full if twin else at(clock, 0, "model is built") + steps(clock, range(1, 89))
+    return [quiet if node == 3 else end for node in range(6)]
+
+
 # Kind, its job, states, first suspect node, states of its twin.
 KINDS = (
     ("a stamp of another clock", early_stamp, {"crashed"}, "n1",
@@ -78,6 +110,8 @@ KINDS = (
     ("numbers printed rarely", rare, {"slow"}, None, {"healthy", "unknown"}),
     ("a limit behind a lost node", limit, {"node_lost"}, "n2", {"crashed"}),
     ("a last line without a time", last_line, {"crashed", "node_lost"}, "n1", set()),
+    ("nothing but the failure", nothing_else, {"launch_failed"}, "n2", {"crashed"}),
+    ("a lost peer that is only warned of", warned, {"node_lost"}, "n3", {"finished"}),
 )
 
 

@@ -531,5 +531,56 @@ TEST_CASE("kind: numbers with a fraction count no iterations, their lines are si
   for (const char* none : {"", ".0", ".00"}) CHECK_FALSE(fed(none, none).first);
 }
 
+TEST_CASE("kind: beside a pack's line, what an evaluation counts is no iteration") {
+  for (const char* counter : {"eval step {} | time 90 ms", "Validation iteration {} took 0.09 s",
+                              "[step={}] val_loss: 3.2, 80 ms"}) {
+    CAPTURE(counter);
+    Feed feed;
+    std::int64_t now = 0;
+    for (int i = 1; i <= 40; ++i) {
+      feed.line(fmt::format(":::MLLOG {{\"key\": \"tracked_stats\", \"value\": {{\"train_loss\": "
+                            "2.{}}}, \"metadata\": {{\"step\": {}.5}}}}",
+                            i, 32 * i),
+                now += 9000);
+      if (i % 10 == 0)
+        for (int step = 0; step < 30; ++step)
+          feed.line(fmt::format(fmt::runtime(counter), step), now += 100);
+    }
+    feed.finish();
+    for (const wire::Segment& segment : feed.segments) CHECK(segment.counted);
+  }
+}
+
+TEST_CASE("kind: a line that a pack knows as a sign of progress holds no number of an iteration") {
+  for (const char* sign : {"\"key\": \"block_stop\", \"metadata\": {{\"first_epoch_num\": {}}}",
+                           "\"key\": \"train_loss\", \"metadata\": {{\"samples_count\": {}}}",
+                           "\"key\": \"eval_accuracy\", \"metadata\": {{\"epoch_num\": {}}}"}) {
+    CAPTURE(sign);
+    Feed feed;
+    for (std::int64_t i = 1; i <= 30; ++i)
+      feed.line(":::MLLOG {" + fmt::format(fmt::runtime(sign), 50'331'648 * i) + "}", i * 90'000);
+    feed.finish();
+    CHECK(feed.segments.back().counted);
+  }
+}
+
+TEST_CASE("a number that is said to count nothing stands for a sign of progress") {
+  Feed feed;
+  const std::string text =
+      ":::MLLOG {\"key\": \"tracked_stats\", \"value\": {\"train_loss\": 2.5}, "
+      "\"metadata\": {\"step\": 30}}";
+  feed.line(text, 1000);
+  TemplateTraits traits;
+  traits.role = packs().classify(text);
+  const auto first = feed.segmenter().count_instead(traits);
+  const auto second = feed.segmenter().count_instead(traits);
+  REQUIRE((first && second));
+  CHECK((first->counted && second->counted));
+  CHECK(second->iteration == first->iteration + 1);
+  CHECK(second->numbering == 1);
+  traits.role = packs().classify("a line that no pack knows");
+  CHECK_FALSE(feed.segmenter().count_instead(traits));
+}
+
 }  // namespace
 }  // namespace l4::segment

@@ -7,6 +7,7 @@
 // L4_TAIL_SEEDS=100000 plays as many histories; L4_TAIL_SEED=17 only that one, and says what it
 // does.
 #include <doctest/doctest.h>
+#include <boost/container/flat_set.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -22,6 +23,8 @@
 
 namespace l4::tail {
 namespace {
+
+using Ids = boost::container::flat_set<std::uint32_t>;  // mostly grow at their end
 
 class History : public Sink {
  public:
@@ -116,7 +119,7 @@ class History : public Sink {
   struct Memory {
     std::vector<Position> positions;
     std::map<std::uint64_t, Key> keys;
-    std::set<std::uint32_t> given, lost;
+    Ids given, lost;
   };
 
   std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(random_() % n); }
@@ -475,7 +478,7 @@ class History : public Sink {
   std::map<std::string, std::uint32_t> last_;
   std::map<std::uint64_t, Key> keys_;
   std::set<std::uint64_t> forgotten_;
-  std::set<std::uint32_t> given_, counted_, lost_, counted_lost_;
+  Ids given_, counted_, lost_, counted_lost_;
   std::optional<Memory> remembered_;
 };
 
