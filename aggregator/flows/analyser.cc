@@ -29,7 +29,10 @@ void Analyser::add(const FlowRecord& record) {
   now_ = std::max(now_, record.end);
   losses_.add(record);
   if (records_ <= kWatched) watch_packets(record.packets);
-  if (record.bytes >= kWriteMin && topology_->is_storage(record.dst)) add_storage(record);
+  if (topology_->is_storage(record.dst)) {
+    losses_.note_storage(record.exporter);
+    if (record.bytes >= kWriteMin) add_storage(record);
+  }
   const auto row = table_.add(record);
   if (!row) return;
   const Stream& stream = table_.streams()[row->stream];

@@ -215,6 +215,7 @@ void JobTracker::close_step() {
       open_.begin = open_.end - *length;
     }
   open_.storage = storage_within(open_.begin, open_.end);
+  if (losses_->is_storage_lossy(open_.begin, open_.end)) open_.lossy = true;
   last_end_ = open_.end;
   done_.push_back(std::exchange(open_, JobStep()));
   open_.begin = last_end_;
