@@ -16,7 +16,7 @@ namespace l4::flows {
 class Losses {
  public:
   void add(const FlowRecord& record);
-  /// This exporter tells of what goes to storage and comes from there.
+  /// This exporter sees where servers write to storage.
   void note_storage(std::uint32_t exporter);
   /// A record of this exporter that ended in [from, to] may be missing.
   bool is_lossy(std::uint32_t exporter, TimeNs from, TimeNs to) const;
