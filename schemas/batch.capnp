@@ -200,6 +200,7 @@ struct NicDefinition {
   rateMbps @6 :UInt32;
   localRanks @7 :List(Int32);
   ranksBy @8 :UInt8;
+  ranks @9 :List(Int32);
 }
 
 # Ten times six bits, the first tenth lowest: 0 idle, 1 to 62 a share of the busiest, 63 not known.

@@ -5,7 +5,8 @@
 namespace l4::daemon {
 
 NicReporter::NicReporter(const Settings& settings, const std::string& node,
-                         nic::NicWatch::Stopwatch stopwatch) {
+                         nic::NicWatch::Stopwatch stopwatch)
+    : node_(node) {
   if (!settings.nics_on) return;
   nic::NicWatch::Options options = settings.nics;
   options.node = node;
@@ -30,13 +31,26 @@ void NicReporter::publish(Jobs& jobs, const std::set<std::string>& living, bool 
   std::size_t given = 0;
   for (const std::string& job : jobs.lately(steady, kQuietMax, living)) {
     if (++given > kJobsMax) break;
+    pipeline::JobPipeline& pipeline = *jobs.find(job);
+    const std::uint64_t version = pipeline.nccl_cards().version();
     wire::NicNews own = news;
-    if (told_.insert(job).second) {
+    const auto [told, is_new] = told_.try_emplace(job, version);
+    if (is_new || std::exchange(told->second, version) != version) {
       own.definitions.clear();
       for (const auto& [id, one] : known_) own.definitions.push_back(one);
     }
-    if (!own.empty()) jobs.find(job)->nics(own);
+    for (wire::NicDefinition& one : own.definitions) add_ranks(one, pipeline.nccl_cards());
+    if (!own.empty()) pipeline.nics(own);
   }
+}
+
+/// Lines of NCCL name the cards that are used; PCI tells only which would be best.
+void NicReporter::add_ranks(wire::NicDefinition& card, const pipeline::NcclCards& cards) const {
+  pipeline::NcclCards::Users users = cards.users(node_, card.name);
+  if (users.empty()) return;
+  card.ranks = std::move(users.ranks);
+  card.local_ranks = std::move(users.local_ranks);
+  card.ranks_by = wire::NicRanksBy::nccl_lines;
 }
 
 nic::NicWatch::Counts NicReporter::counts() const {

@@ -2,8 +2,10 @@
 //
 // Flow: nic::NicWatch reads counters -> here, every two seconds: news -> the pipelines of the jobs
 // whose logs grew lately or whose processes live -> their batches. A card belongs to no job: where
-// several run, each gets a copy, at most kJobsMax of them. While the link is behind, seconds are
-// dropped before anything of a log is left out. One thread. Does nothing if cards are not watched.
+// several run, each gets a copy, at most kJobsMax of them. Which ranks of a job use a card is known
+// by PCI, or better by lines of NCCL (agent/pipeline/nccl_cards.h): cards are defined again then.
+// While the link is behind, seconds are dropped before anything of a log is left out. One thread.
+// Does nothing if cards are not watched.
 #pragma once
 
 #include <map>
@@ -40,8 +42,12 @@ class NicReporter {
   std::uint64_t dropped() const { return dropped_; }
 
  private:
+  void add_ranks(wire::NicDefinition& card, const pipeline::NcclCards& cards) const;
+
   std::unique_ptr<nic::NicWatch> watch_;
-  std::set<std::string> told_;  // jobs to which the cards were defined
+  std::string node_;
+  std::map<std::string, std::uint64_t>
+      told_;  // jobs to which the cards were defined; their NcclCards::version
   std::map<std::uint16_t, wire::NicDefinition> known_;
   Millis ship_at_{0};
   std::uint64_t dropped_ = 0;

@@ -22,6 +22,7 @@ struct Speaker {
   std::string_view host;                   ///< from `host: ` prefixes; empty if none
   std::optional<Rank> rank;                ///< global: `[rank4]:`, `rank=4`, ` 13: ` (srun -l)
   std::optional<std::int32_t> local_rank;  ///< torchrun's tee prefix `[default3]:`
+  std::optional<std::int32_t> device;      ///< NCCL's `host:pid:tid [3]`: its GPU, which is no rank
 };
 
 struct Record {

@@ -189,8 +189,8 @@ bool parse_front(std::string_view& line, const PrefixTrust& trust, Prefixes& out
   return true;
 }
 
-/// Parses `host:pid:tid [dev] `; `length` is its length.
-std::string_view nccl_tag(std::string_view line, std::size_t& length) {
+/// Parses `host:pid:tid [dev] `; `length` is its length, `device` is -1 where NCCL knows none.
+std::string_view nccl_tag(std::string_view line, std::size_t& length, std::int32_t& device) {
   text::Cursor c{line};
   while (text::is_host(c.peek())) ++c.at;
   const std::string_view host = line.substr(0, c.at);
@@ -198,9 +198,10 @@ std::string_view nccl_tag(std::string_view line, std::size_t& length) {
   if (!c.accept(':') || !c.parse_number(1, 10, number) || !c.accept(':') ||
       !c.parse_number(1, 10, number) || !c.accept(" ["))
     return {};
-  c.accept('-');
+  const bool is_none = c.accept('-');
   if (!c.parse_number(1, 4, number) || !c.accept(']') || !host_like(host)) return {};
   length = c.at;
+  device = is_none ? -1 : static_cast<std::int32_t>(number);
   return host;
 }
 
@@ -231,9 +232,11 @@ bool parse_bracket_tag(std::string_view& line, Prefixes& out) {
 
 bool parse_nccl_tag(std::string_view& line, Prefixes& out) {
   std::size_t length = 0;
-  const std::string_view host = nccl_tag(line, length);
+  std::int32_t device = -1;
+  const std::string_view host = nccl_tag(line, length, device);
   if (host.empty()) return false;
   if (out.speaker.host.empty()) out.speaker.host = host;
+  if (device >= 0) out.speaker.device = device;
   drop(line, length);
   return true;
 }

@@ -294,6 +294,8 @@ void JobPipeline::ingest(LogState& log, const decode::Record& record) {
       miner_.learn(record.text, record.level >= Level::warning, record.outline);
   created_ += match.created;
   segment::TemplateTraits& known = traits_of(match.id, record);
+  if (options_.live && NcclCards::may_tell(record.text))
+    nccl_cards_.add(record.text, log.speakers.definition(speaker), record.speaker.device);
   segment::Segmenter* own = &segmenter_of(log, speaker);
   auto mark = own->mark_of(record, match.id, known);
   const segment::RunWatch::Line line{speaker, match.id, record.level, record.folded, record.time};

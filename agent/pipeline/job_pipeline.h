@@ -25,6 +25,7 @@
 #include "agent/pipeline/forgotten_list.h"
 #include "agent/pipeline/learned_timers.h"
 #include "agent/pipeline/log_state.h"
+#include "agent/pipeline/nccl_cards.h"
 #include "agent/pipeline/options.h"
 #include "agent/pipeline/traits_table.h"
 #include "agent/segment/rule_pack.h"
@@ -83,6 +84,9 @@ class JobPipeline {
     add(batch_.nics.seconds, news.seconds);
     add(batch_.nics.rises, news.rises);
   }
+
+  /// Live: which cards its ranks use, by what NCCL prints.
+  const NcclCards& nccl_cards() const { return nccl_cards_; }
 
   /// Sets the time of arrival of everything that is fed from now on; `steady` as for flush().
   void set_arrival(const wire::Instant& now) { arrival_ = now; }
@@ -162,6 +166,7 @@ class JobPipeline {
   OutlineMemo<bool> silent_{kSilentMax};  // outlines of lines without parameters
   std::vector<wire::Parameter> probed_;
   std::set<std::string, std::less<>> known_packs_;
+  NcclCards nccl_cards_;
   ForgottenList forgotten_;
   std::uint64_t by_half_ = 0;  // lines matched by half of their words, as reported so far
   wire::Batch batch_;

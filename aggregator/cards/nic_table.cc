@@ -1,6 +1,7 @@
 #include "aggregator/cards/nic_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/saved/archive.h"
 
@@ -14,8 +15,9 @@ template <class Archive, class Facts>
 void persist_facts(Archive& archive, Facts& facts) {
   archive(facts.nic, facts.node, facts.driver, facts.pci, facts.rate_mbps);
   archive.enumerator(facts.kind, wire::NicKind::infiniband);
-  archive.enumerator(facts.ranks_by, wire::NicRanksBy::pci_distance);
+  archive.enumerator(facts.ranks_by, wire::NicRanksBy::nccl_lines);
   archive.list(facts.local_ranks, 1, [&](auto& rank) { archive(rank); });
+  archive.list(facts.ranks, 1, [&](auto& rank) { archive(rank); });
 }
 
 /// Bytes of a second as a whole number; what an agent cannot have counted is the most that there
@@ -57,7 +59,15 @@ void NicTable::apply(const wire::NicNews& news, std::size_t seconds_max) {
   for (const wire::NicDefinition& one : news.definitions) {
     if (nics_.size() >= wire::kNicsMax && !nics_.contains(one.name)) continue;
     names_[one.nic] = one.name;
-    nics_[one.name].facts = one;
+    wire::NicDefinition& known = nics_[one.name].facts;
+    const wire::NicDefinition before = std::exchange(known, one);
+    // An agent that began anew does not read NCCL's lines again, which stand at the start.
+    if (before.ranks_by == wire::NicRanksBy::nccl_lines && before.pci == one.pci &&
+        one.ranks_by != wire::NicRanksBy::nccl_lines) {
+      known.ranks_by = before.ranks_by;
+      known.local_ranks = before.local_ranks;
+      known.ranks = before.ranks;
+    }
   }
   for (const wire::NicSecond& one : news.seconds) {
     NicHistory* const nic = of(one.nic);

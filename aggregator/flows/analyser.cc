@@ -29,9 +29,8 @@ void Analyser::add(const FlowRecord& record) {
   now_ = std::max(now_, record.end);
   losses_.add(record);
   if (records_ <= kWatched) watch_packets(record.packets);
-  if (record.bytes >= kWriteMin && topology_->is_storage(record.dst)) add_storage(record);
   const auto row = table_.add(record);
-  if (!row) return;
+  if (!row) return add_other(record);
   const Stream& stream = table_.streams()[row->stream];
   if (stream.job != kNone) return jobs_[stream.job]->add(*row, stream.unit);
   if (++since_learned_ >= settings_.rows_max) learn_now();
@@ -58,6 +57,14 @@ void Analyser::announce(const ExporterSettings& told) {
   if (own.sampling <= 1 && told.sampling > 1) own.sampling = told.sampling;
   if (own.active == 0) own.active = told.active;
   if (own.inactive == 0) own.inactive = told.inactive;
+}
+
+/// What carries no training: checkpoints go out of the front ends of servers.
+void Analyser::add_other(const FlowRecord& record) {
+  const bool is_write = topology_->is_storage(record.dst);
+  if (is_write || topology_->is_front_end(record.src) || topology_->is_front_end(record.dst))
+    losses_.note_storage(record.exporter);
+  if (is_write && record.bytes >= kWriteMin) add_storage(record);
 }
 
 void Analyser::add_storage(const FlowRecord& record) {

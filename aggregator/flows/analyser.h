@@ -60,6 +60,7 @@ class Analyser {
   FlowReport finish();
 
  private:
+  void add_other(const FlowRecord& record);
   void add_storage(const FlowRecord& record);
   std::uint32_t add_job(JobPlan plan, const ExporterSettings& exporter);
   std::string name_for(const JobPlan& plan);

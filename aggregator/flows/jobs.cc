@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -46,6 +47,32 @@ std::optional<double> drift(const Clock& one, const Clock& two) {
   }
   if (distances.size() < kCommonMin) return std::nullopt;
   return scatter(distances) / static_cast<double>(one.period);
+}
+
+/// `quick` counts parts of the steps of `slow`, such as micro-batches: steps end at the same place
+/// within a part, each time. Clocks of two jobs meet anywhere.
+bool counts_parts(const Clock& quick, const Clock& slow) {
+  constexpr std::size_t kCommonMin = 12;  // by chance, half of so many never stand so close
+  constexpr double kLonger = 1.9, kFixed = 0.05;
+  if (quick.period <= 0 ||
+      static_cast<double>(slow.period) < kLonger * static_cast<double>(quick.period))
+    return false;
+  std::vector<double> since;
+  for (const TimeNs end : slow.ends) {
+    const auto next = std::ranges::upper_bound(quick.ends, end);
+    if (next != quick.ends.begin() && next != quick.ends.end() && end - next[-1] < quick.period)
+      since.push_back(static_cast<double>(end - next[-1]));
+  }
+  return since.size() >= kCommonMin && scatter(since) < kFixed * static_cast<double>(quick.period);
+}
+
+/// Groups that count parts of steps tell no steps.
+void drop_clocks(JobPlan& part, TimeNs period) {
+  constexpr double kAlike = 0.1;
+  for (Group& group : part.groups)
+    if (group.rule && std::abs(static_cast<double>(group.rule->period - period)) <
+                          kAlike * static_cast<double>(period))
+      group.rule.reset();
 }
 
 /// Pipeline streams as clocks, where a part has no collective that gives one.
@@ -107,24 +134,26 @@ void tell_context(JobPlan& job, const Tracks& by_stream) {
       periods.push_back(group.rule->period);
   if (periods.empty()) return;
   const TimeNs period = median(std::move(periods));
-  std::vector<double> fills;
-  std::map<std::uint32_t, double> least;  // of the groups of each card
-  for (const Group& group : job.groups) {
+  // How much of a step a group fills costs a sort of its rows: only where it is asked for.
+  std::vector<std::optional<double>> fills(job.groups.size());
+  const auto fill = [&](std::size_t index) {
+    if (fills[index]) return *fills[index];
     std::vector<const Track*> tracks;
-    tracks.reserve(group.edges.size());
-    for (const Edge& edge : group.edges) tracks.push_back(by_stream.at(edge.stream));
-    fills.push_back(fill_of(tracks, period));
-    for (const std::uint32_t card : group.cards) {
-      const auto [at, is_new] = least.try_emplace(card, fills.back());
-      if (!is_new) at->second = std::min(at->second, fills.back());
-    }
-  }
+    tracks.reserve(job.groups[index].edges.size());
+    for (const Edge& edge : job.groups[index].edges) tracks.push_back(by_stream.at(edge.stream));
+    fills[index] = fill_of(tracks, period);
+    return *fills[index];
+  };
+  std::map<std::uint32_t, std::vector<std::size_t>> of_card;
+  for (std::size_t i = 0; i < job.groups.size(); ++i)
+    for (const std::uint32_t card : job.groups[i].cards) of_card[card].push_back(i);
   for (std::size_t i = 0; i < job.groups.size(); ++i) {
     Group& group = job.groups[i];
-    const double other = least.at(group.cards.front());
-    if (group.label == Label::data && !group.rule && other < kBurst && fills[i] > kFills &&
-        fills[i] > kMore * other)
-      group.label = Label::context;
+    if (group.label != Label::data || group.rule) continue;
+    double other = fill(i);
+    for (const std::size_t beside : of_card.at(group.cards.front()))
+      other = std::min(other, fill(beside));
+    if (other < kBurst && fill(i) > kFills && fill(i) > kMore * other) group.label = Label::context;
   }
 }
 
@@ -193,9 +222,17 @@ std::vector<JobPlan> join_jobs(const StreamTable& table, const std::vector<Track
   // Without a topology any two parts may share a server; then only equal clocks join them.
   const bool is_known = !table.topology().empty();
   UnionFind sets(parts.size());
+  std::vector<bool> counts_less(parts.size());
   for (const auto& [server, own] : by_server)
     for (std::size_t i = 0; i < own.size(); ++i)
       for (std::size_t k = i + 1; k < own.size(); ++k) {
+        if (is_known && server != kNone) {
+          const bool is_first = counts_parts(clocks[own[i]], clocks[own[k]]);
+          if (is_first || counts_parts(clocks[own[k]], clocks[own[i]])) {
+            counts_less[own[is_first ? i : k]] = true;
+            sets.join(own[i], own[k]);
+          }
+        }
         if (sets.find(own[i]) == sets.find(own[k])) continue;
         auto apart = drift(clocks[own[i]], clocks[own[k]]);
         // Lost events move the ends of steps, but not their typical length.
@@ -205,6 +242,8 @@ std::vector<JobPlan> join_jobs(const StreamTable& table, const std::vector<Track
         if (apart ? *apart < kTogether : is_known && server != kNone) sets.join(own[i], own[k]);
       }
   std::map<std::uint32_t, JobPlan> joined;
+  for (std::uint32_t i = 0; i < parts.size(); ++i)
+    if (counts_less[i]) drop_clocks(parts[i], clocks[i].period);
   for (std::uint32_t i = 0; i < parts.size(); ++i)
     absorb(joined[sets.find(i)], std::move(parts[i]));
   std::vector<JobPlan> jobs;

@@ -100,7 +100,22 @@ bool varies(const std::vector<Row>& rows) {
   return scatter(sizes) > kVaries * mean(sizes);
 }
 
-/// The same where one packet in N is seen, by how far sizes differ from those of the mate: more
+/// Records that hold one transfer or several, all of one size: whole multiples of it.
+bool are_multiples(const std::vector<Row>& rows) {
+  constexpr double kOff = 0.02, kMost = 0.9;
+  std::vector<double> sizes;
+  sizes.reserve(rows.size());
+  for (const Row& row : rows) sizes.push_back(static_cast<double>(row.bytes));
+  std::ranges::sort(sizes);
+  const double least = sizes[sizes.size() / 20];
+  const auto whole = std::ranges::count_if(sizes, [&](double size) {
+    const double times = size / least;
+    return std::abs(times - std::round(times)) < kOff;
+  });
+  return static_cast<double>(whole) >= kMost * static_cast<double>(sizes.size());
+}
+
+/// Exchanges where one packet in N is seen, by how far sizes differ from those of the mate: more
 /// than packets that were seen do, which is as Poisson counts without their zeros do.
 bool differ_sampled(const Track& own, const Track& mate, const ExporterSettings& exporter) {
   constexpr double kMore = 0.15, kSigmas = 4, kMany = 16;
@@ -141,13 +156,20 @@ bool varies_sampled(const std::vector<Row>& rows, const ExporterSettings& export
   return spread - usual > kOwn * rate * rate + kSigmas * error;
 }
 
-/// A record holds several transfers: it lasts far longer than its bytes need.
-bool is_merged(const Track& track, double best_rate) {
+/// A record holds several transfers: it lasts far longer than its bytes need, or longer than the
+/// pause that would have ended it.
+bool is_merged(const Track& track, double best_rate, const ExporterSettings& exporter) {
   constexpr double kSlow = 0.05;
   std::vector<double> rates;
+  std::vector<TimeNs> lengths;
   rates.reserve(track.rows.size());
-  for (const Row& row : track.rows) rates.push_back(rate_of(row));
-  return median(std::move(rates)) < kSlow * best_rate;
+  lengths.reserve(track.rows.size());
+  for (const Row& row : track.rows) {
+    rates.push_back(rate_of(row));
+    lengths.push_back(row.end - row.start);
+  }
+  return median(std::move(rates)) < kSlow * best_rate ||
+         (exporter.inactive > 0 && median(std::move(lengths)) > exporter.inactive);
 }
 
 /// Pairs of which both ends exchange with a common third one.
@@ -382,8 +404,9 @@ Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporte
     // exchanges varies little. Stages of a pipeline are a chain, without triangles.
     const bool is_exchange =
         exporter.sampling > 1 ? triangles.has(tracks[i]) || varies_sampled(tracks[i].rows, exporter)
-        : is_merged(tracks[i], best_rate) ? triangles.has(tracks[i])
-                                          : varies(tracks[i].rows);
+        : is_merged(tracks[i], best_rate, exporter)
+            ? triangles.has(tracks[i])
+            : varies(tracks[i].rows) && !are_multiples(tracks[i].rows);
     (is_exchange ? labelled.experts : labelled.pipes).push_back(edge_of(tracks[i]));
   }
   std::vector<std::vector<const Track*>> rows_of;

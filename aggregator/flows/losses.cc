@@ -26,6 +26,16 @@ void Losses::add(const FlowRecord& record) {
   exporter.last_end = record.end;
 }
 
+void Losses::note_storage(std::uint32_t exporter) {
+  if (exporter < kExportersMax && std::ranges::find(of_storage_, exporter) == of_storage_.end())
+    of_storage_.push_back(exporter);
+}
+
+bool Losses::is_storage_lossy(TimeNs from, TimeNs to) const {
+  return std::ranges::any_of(of_storage_,
+                             [&](std::uint32_t exporter) { return is_lossy(exporter, from, to); });
+}
+
 bool Losses::is_lossy(std::uint32_t exporter, TimeNs from, TimeNs to) const {
   if (exporter >= exporters_.size()) return false;
   const auto& gaps = exporters_[exporter].gaps;

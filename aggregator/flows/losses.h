@@ -16,8 +16,12 @@ namespace l4::flows {
 class Losses {
  public:
   void add(const FlowRecord& record);
+  /// This exporter sees where servers write to storage.
+  void note_storage(std::uint32_t exporter);
   /// A record of this exporter that ended in [from, to] may be missing.
   bool is_lossy(std::uint32_t exporter, TimeNs from, TimeNs to) const;
+  /// A record of storage that ended in [from, to] may be missing.
+  bool is_storage_lossy(TimeNs from, TimeNs to) const;
   std::uint64_t lost() const { return lost_; }
   /// Some record carried a sequence number.
   bool is_known() const { return known_; }
@@ -35,6 +39,7 @@ class Losses {
   };
 
   std::vector<Exporter> exporters_;
+  std::vector<std::uint32_t> of_storage_;
   std::uint64_t lost_ = 0;
   bool known_ = false;
 };

@@ -32,7 +32,8 @@ struct PipeStep {
 
 struct JobStep {
   TimeNs begin = 0, end = 0;
-  bool lossy = false;     ///< records of it were lost, and no two groups agree on its length
+  bool lossy = false;     ///< records of it were lost, and no two groups agree on its length; or
+                          ///< records of storage were lost: it may have written a checkpoint
   bool partial = false;   ///< records of it were lost
   double storage = 0;     ///< within it, while the job wrote to storage
   TimeNs first_send = 0;  ///< start of the first row

@@ -38,6 +38,7 @@ class Topology {
   const Card* card(const Address& address) const;
   /// The server behind a front-end or training address; kNone if it is not known.
   std::uint32_t server_of(const Address& address) const;
+  bool is_front_end(const Address& address) const { return fronts_.contains(address); }
   bool is_storage(const Address& address) const { return storage_.contains(address); }
 
  private:

@@ -192,6 +192,9 @@ void JobTracker::close_step() {
   constexpr double kEnoughGroups = 0.4;
   const bool is_step =
       static_cast<double>(reported_) >= kEnoughGroups * static_cast<double>(clocks_);
+  // Stages end their steps one after another: the middle of other groups is another moment.
+  const bool is_part = reported_ < clocks_;
+  const bool differs = is_part || was_part_;
   reported_ = 0;
   if (!is_step) {  // the step goes on
     for (GroupStep& group : open_.groups) group.end = 0;
@@ -209,12 +212,14 @@ void JobTracker::close_step() {
   open_.end = median(ends);
   open_.begin = last_end_ == 0 ? first_row_ : last_end_;
   open_.lossy = open_.partial = lossy;
-  if (lossy)
+  was_part_ = is_part;
+  if (lossy || differs)
     if (const auto length = agreed_length()) {
       open_.lossy = false;
       open_.begin = open_.end - *length;
     }
   open_.storage = storage_within(open_.begin, open_.end);
+  if (losses_->is_storage_lossy(open_.begin, open_.end)) open_.lossy = true;
   last_end_ = open_.end;
   done_.push_back(std::exchange(open_, JobStep()));
   open_.begin = last_end_;
@@ -223,12 +228,21 @@ void JobTracker::close_step() {
   open_.wake.assign(plan_.cards.size(), kUnknown);
 }
 
-/// The length on which two groups agree that saw all of their events in this step and the last.
+/// The length on which two groups agree that saw all of their events in this step and the last. A
+/// group of a length that holds a further step counts only where nothing of it can have been lost.
 std::optional<TimeNs> JobTracker::agreed_length() const {
   constexpr double kAgree = 0.01;
   std::vector<TimeNs> lengths;
-  for (const GroupStep& group : open_.groups)
-    if (group.end != 0 && group.length > 0) lengths.push_back(group.length);
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const GroupStep& group = open_.groups[g];
+    if (group.end == 0 || group.length <= 0) continue;
+    const bool is_long = group.length > period_ + period_ / 2;
+    if (is_long && std::ranges::any_of(groups_[g].exporters, [&](std::uint32_t exporter) {
+          return losses_->is_lossy(exporter, group.end - group.length, group.end);
+        }))
+      continue;
+    lengths.push_back(group.length);
+  }
   if (lengths.size() < 2) return std::nullopt;
   const TimeNs middle = median(lengths);
   const auto agreeing = std::ranges::count_if(lengths, [&](TimeNs length) {

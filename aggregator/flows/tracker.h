@@ -124,6 +124,7 @@ class JobTracker {
   TimeNs swept_ = 0, sweep_ = 0;  ///< when all groups were looked at, and how often they are
   JobStep open_;
   std::size_t reported_ = 0;  ///< groups that have ended the open step
+  bool was_part_ = false;     ///< not all groups ended the step before
   TimeNs first_report_ = 0, last_report_ = 0, last_end_ = 0;
   std::deque<std::pair<TimeNs, TimeNs>> storage_;
   TimeNs storage_until_ = 0;

@@ -13,16 +13,27 @@ std::optional<std::string_view> if_known(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
 }
 
+const char* how_known(wire::NicRanksBy by) {
+  switch (by) {
+    case wire::NicRanksBy::pci_distance:
+      return "pci_distance";
+    case wire::NicRanksBy::nccl_lines:
+      return "nccl_lines";
+    case wire::NicRanksBy::none:
+      return "only_card";
+  }
+  return "";
+}
+
 std::string written(const job::JobView& view, const Nic& nic) {
   const wire::NicDefinition& facts = nic.history->facts;
-  const bool by_pci = facts.ranks_by == wire::NicRanksBy::pci_distance;
   serve::JsonWriter text;
   text.open('{').member("node", view.nodes[nic.node].name).member("nic", facts.name);
   text.member("kind", facts.kind == wire::NicKind::infiniband ? "infiniband" : "ethernet");
   text.member("driver", if_known(facts.driver)).member("pci", if_known(facts.pci));
   text.member("rate_mbps", facts.rate_mbps > 0 ? std::optional(facts.rate_mbps) : std::nullopt);
   text.member("ranks", nic.ranks);
-  text.member("ranks_by", nic.ranks.empty() ? "none" : by_pci ? "pci_distance" : "only_card");
+  text.member("ranks_by", nic.ranks.empty() ? "none" : how_known(facts.ranks_by));
   text.member("activity", detect::nics::name(nic.activity));
   text.member("known_until", nic.known_until).member("last_active", nic.last_active);
   text.member("last_sent", nic.last_sent).member("period_s", nic.period_s);

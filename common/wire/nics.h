@@ -27,6 +27,7 @@ enum class NicKind : std::uint8_t { ethernet, infiniband };
 enum class NicRanksBy : std::uint8_t {
   none,          ///< not known
   pci_distance,  ///< these GPUs are nearest; GPUs are numbered by their PCI address
+  nccl_lines,    ///< lines of NCCL of the job name the card
 };
 
 struct NicDefinition {
@@ -37,7 +38,8 @@ struct NicDefinition {
   std::string driver;                     ///< "mlx5_core"; empty: not known
   std::string pci;                        ///< "0000:3b:00.0"; empty: not known
   std::uint32_t rate_mbps = 0;            ///< 0: not known
-  std::vector<std::int32_t> local_ranks;  ///< whose GPUs are nearest, ascending
+  std::vector<std::int32_t> local_ranks;  ///< whose GPUs are nearest or that name it, ascending
+  std::vector<std::int32_t> ranks;        ///< of the job that name it, ascending
   NicRanksBy ranks_by = NicRanksBy::none;
   bool operator==(const NicDefinition&) const = default;
 };

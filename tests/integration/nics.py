@@ -27,6 +27,9 @@ NODES = ["node-00", "node-01", "node-02"]
 FIRST, FAULTY = "node-01", "node-02"
 PERIOD_S, BURST_S, BYTES = 0.7, 0.25, 40_000_000
 STEPS_S = 16.0
+# What NCCL prints on the first node: its rank counts within a communicator there.
+NCCL = ("NET/IB : Using [0]mlx5_9:1/RoCE [1]mlx5_0:1/RoCE [RO]; OOB eth0:10.0.0.1<0>",
+        "Channel 00/0 : 5[0] -> 6[0] [send] via NET/IB/1/GDRDMA")
 
 
 class Counter:
@@ -78,6 +81,8 @@ class Job(threading.Thread):
 
     def run(self):
         began, step = time.time(), 0
+        with open(self.logs / NODES[0] / "rank0.log", "a", encoding="utf-8") as log:
+            log.writelines(f"{NODES[0]}:700:701 [0] NCCL INFO {line}\n" for line in NCCL)
         ends = {node: STEPS_S - (PERIOD_S if node == FIRST else 0) for node in NODES}
         ends = {node: (end // PERIOD_S) * PERIOD_S for node, end in ends.items()}
         base = {node: (tree.sent.value, tree.received.value) for node, tree in self.trees.items()}
@@ -173,6 +178,8 @@ def check_running(expect, site):
     expect.equal({row["nic"] for row in rows}, {"mlx5_0/1"}, "virtual devices are left out")
     expect.equal({row["activity"] for row in rows}, {"active"}, "cards that work are active")
     expect.equal({row["pci"] for row in rows}, {"0000:3b:00.0"}, "address")
+    expect.equal([(row["ranks"], row["ranks_by"] == "nccl_lines") for row in rows],
+                 [([0], True), ([1], False), ([2], False)], "ranks by lines of NCCL, or by PCI")
     expect.that(not cards.get("silent"), "a job that steps on is not silent", cards)
 
 

@@ -342,7 +342,7 @@ export interface Nic {
   rate_mbps: number | null;
   /** that use it, as far as known */
   ranks: number[];
-  ranks_by: "none" | "pci_distance" | "only_card";
+  ranks_by: "none" | "pci_distance" | "nccl_lines" | "only_card";
   activity: "idle" | "active" | "silent" | "unknown";
   known_until: string | null;
   last_active: string | null;

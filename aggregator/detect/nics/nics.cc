@@ -34,16 +34,18 @@ std::optional<std::uint32_t> node_of(const job::JobView& view, const job::AgentS
   return nodes.size() == 1 ? std::optional(*nodes.begin()) : std::nullopt;
 }
 
-/// Ranks on the node that use the card: those whose GPUs are nearest; if nothing is known, all
-/// that the node has where it has no other card.
+/// Ranks on the node that use the card: those whose lines name it, or whose GPUs are nearest; if
+/// nothing is known, all that the node has where it has no other card.
 std::vector<Rank> ranks_of(const job::JobView& view, const Nic& nic, bool only_card) {
   std::vector<Rank> ranks;
   const auto& near = nic.history->facts.local_ranks;
+  const auto& named = nic.history->facts.ranks;
   for (const std::uint32_t index : view.nodes[nic.node].ranks) {
     const job::RankView& rank = view.ranks[index];
     if (rank.launcher || !rank.rank) continue;
     const bool is_near = rank.local_rank && std::ranges::find(near, *rank.local_rank) != near.end();
-    if (is_near || only_card) ranks.push_back(*rank.rank);
+    const bool is_named = std::ranges::find(named, rank.rank->value()) != named.end();
+    if (is_near || is_named || only_card) ranks.push_back(*rank.rank);
   }
   std::ranges::sort(ranks);
   return ranks;

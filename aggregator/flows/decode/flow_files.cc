@@ -129,6 +129,7 @@ Result<FlowFiles> find_flow_files(const std::vector<fs::path>& paths) {
 Result<void> read_flows(FlowFiles& files, const Sink& sink) {
   Exporters exporters;
   ExportDecoder decoder(exporters);
+  ExporterSettings sampled{0, 0, 0, false};
   for (const fs::path& file : files.read) {
     errno = 0;
     Result<void> done;
@@ -137,11 +138,11 @@ Result<void> read_flows(FlowFiles& files, const Sink& sink) {
     else if (kind == Kind::ipfix)
       done = read_ipfix(file, decoder, files.counts, sink);
     else
-      done = read_nfcapd(file, files.counts, sink);
+      done = read_nfcapd(file, files.counts, sampled, sink);
     if (!done) return done;
   }
   files.counts.add(decoder.counts());
-  files.announced = decoder.announced();
+  files.announced = sampled.sampling > 0 ? sampled : decoder.announced();
   return {};
 }
 

@@ -1,10 +1,10 @@
 // Files of flow records: which kind each is, and their records in turn.
 //
 // Place in the flow: paths of `l4 flows` -> read_flows -> records -> the analyser. Kinds are told
-// by content: CSV with a header, IPFIX messages one after another (RFC 5655), files of nfcapd,
-// which the program nfdump reads. Of a folder the flow files are read by name; where it holds
-// several kinds, the first of CSV, IPFIX, nfcapd. Damage costs what is damaged, not the rest of a
-// file.
+// by content: CSV with a header, IPFIX messages one after another (RFC 5655), files of nfcapd
+// and sfcapd, which the program nfdump reads. Of a folder the flow files are read by name; where it
+// holds several kinds, the first of CSV, IPFIX, nfcapd. Damage costs what is damaged, not the rest
+// of a file.
 #pragma once
 
 #include <filesystem>

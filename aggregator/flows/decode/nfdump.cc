@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "aggregator/flows/decode/numbers.h"
+#include "aggregator/flows/decode/samples.h"
 
 extern char** environ;
 
@@ -114,7 +115,8 @@ bool parse_nfdump_line(std::string_view line, FlowRecord& record) {
   return is_line && why_unusable(record).empty();
 }
 
-Result<void> read_nfcapd(const std::filesystem::path& file, Counts& counts, const Sink& sink) {
+Result<void> read_nfcapd(const std::filesystem::path& file, Counts& counts,
+                         ExporterSettings& announced, const Sink& sink) {
   Pipe nfdump;
   if (const int failed = nfdump.start({"nfdump", "-r", file.string(), "-q", "-N", "-6", "-o",
                                        "fmt:%tsr %td %sa %da %sp %dp %pr %byt %pkt"});
@@ -123,6 +125,7 @@ Result<void> read_nfcapd(const std::filesystem::path& file, Counts& counts, cons
         Error{file.string(), failed == ENOENT
                                  ? "is read by nfdump, which is not installed (Debian: nfdump)"
                                  : fmt::format("nfdump: {}", std::strerror(failed))});
+  Samples samples(sink);
   char* line = nullptr;
   std::size_t room = 0;
   std::uint64_t number = 0;
@@ -133,13 +136,19 @@ Result<void> read_nfcapd(const std::filesystem::path& file, Counts& counts, cons
     if (text.find_first_not_of(" \n") == text.npos) continue;
     if (parse_nfdump_line(text, record)) {
       ++counts.records;
-      sink(record);
+      samples.add(record);
     } else {
       counts.complain(fmt::format("{}, record {}", file.string(), number),
                       fmt::format("'{}' cannot be read", text.substr(0, 80)));
     }
   }
   std::free(line);
+  samples.finish();
+  if (samples.rate() > 0) {
+    announced.sampling = std::max(announced.sampling, samples.rate());
+    announced.inactive = Samples::kGap;
+    announced.active = Samples::kLongest;
+  }
   if (const int status = nfdump.wait(); status != 0)
     return std::unexpected(
         Error{file.string(), fmt::format("nfdump ended with status {}", status)});

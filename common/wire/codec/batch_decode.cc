@@ -429,13 +429,18 @@ NicDefinition BatchDecoder::nic(schema::NicDefinition::Reader in) {
   out.driver = short_text("driver", in, &In::getDriver, kNicNameBytesMax);
   out.pci = short_text("pci", in, &In::getPci, kNicNameBytesMax);
   out.rate_mbps = in.getRateMbps();
-  out.ranks_by = word("ranks_by", in.getRanksBy(), NicRanksBy::pci_distance);
-  const auto [ranks, size] = list("local_ranks", in, &In::getLocalRanks);
-  require(size <= kNicLocalRanksMax, "too many local ranks");
-  for (capnp::uint i = 0; i < size && i < kNicLocalRanksMax; ++i) {
-    require(ranks[i] >= 0, "negative number");
-    out.local_ranks.push_back(ranks[i]);
-  }
+  out.ranks_by = word("ranks_by", in.getRanksBy(), NicRanksBy::nccl_lines);
+  const auto fill = [&](std::vector<std::int32_t>& to, const auto& ranks, capnp::uint size) {
+    require(size <= kNicLocalRanksMax, "too many ranks of a card");
+    for (capnp::uint i = 0; i < size && i < kNicLocalRanksMax; ++i) {
+      require(ranks[i] >= 0, "negative number");
+      to.push_back(ranks[i]);
+    }
+  };
+  const auto [local, locals] = list("local_ranks", in, &In::getLocalRanks);
+  fill(out.local_ranks, local, locals);
+  const auto [ranks, size] = list("ranks", in, &In::getRanks);
+  fill(out.ranks, ranks, size);
   return out;
 }
 

@@ -82,7 +82,7 @@ std::size_t words_of_batch(const Batch& batch) {
              words_of_text(reading.packs);
   for (const auto& nic : batch.nics.definitions)
     words += words_of_text(nic.name) + words_of_text(nic.node) + words_of_text(nic.driver) +
-             words_of_text(nic.pci) + (nic.local_ranks.size() + 1) / 2;
+             words_of_text(nic.pci) + (nic.local_ranks.size() + 1) / 2 + (nic.ranks.size() + 1) / 2;
   for (const auto& rise : batch.nics.rises) words += words_of_text(rise.counter);
   return words;
 }
@@ -367,9 +367,12 @@ void put(schema::NicDefinition::Builder out, const NicDefinition& nic) {
   put_text(out, &Out::setPci, nic.pci);
   out.setRateMbps(nic.rate_mbps);
   out.setRanksBy(static_cast<std::uint8_t>(nic.ranks_by));
-  if (nic.local_ranks.empty()) return;
-  auto ranks = out.initLocalRanks(static_cast<capnp::uint>(nic.local_ranks.size()));
-  for (capnp::uint i = 0; i < ranks.size(); ++i) ranks.set(i, nic.local_ranks[i]);
+  const auto fill = [](auto to, const std::vector<std::int32_t>& from) {
+    for (capnp::uint i = 0; i < to.size(); ++i) to.set(i, from[i]);
+  };
+  const auto size = [](const auto& list) { return static_cast<capnp::uint>(list.size()); };
+  if (!nic.local_ranks.empty()) fill(out.initLocalRanks(size(nic.local_ranks)), nic.local_ranks);
+  if (!nic.ranks.empty()) fill(out.initRanks(size(nic.ranks)), nic.ranks);
 }
 
 void put(schema::NicSecond::Builder out, const NicSecond& second) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace l4::cards {
 namespace {
@@ -64,6 +65,22 @@ TEST_CASE("nic table: the newest seconds are kept; a clock that was set back beg
   CHECK(only(table).seconds.back().second == 100'049);
   table.apply(news(0, "eth0", 90'000, 2), 20);
   CHECK(only(table).seconds.size() == 2);
+}
+
+TEST_CASE("nic table: what lines of NCCL told outlives an agent that has not read them") {
+  NicTable table;
+  wire::NicNews told = news(0, "eth0", 1000, 1);
+  told.definitions.front().local_ranks = {};
+  told.definitions.front().ranks = {4, 5};
+  told.definitions.front().ranks_by = wire::NicRanksBy::nccl_lines;
+  table.apply(told, 100);
+  table.apply(news(2, "eth0", 1001, 1), 100);
+  CHECK(only(table).facts.nic == 2);
+  CHECK(only(table).facts.ranks == std::vector<std::int32_t>{4, 5});
+  CHECK(only(table).facts.ranks_by == wire::NicRanksBy::nccl_lines);
+  told.definitions.front().ranks = {6};
+  table.apply(told, 100);
+  CHECK(only(table).facts.ranks == std::vector<std::int32_t>{6});
 }
 
 TEST_CASE("nic table: saved and loaded it is the same") {

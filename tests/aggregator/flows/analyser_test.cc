@@ -4,6 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "tests/aggregator/flows/made_flows.h"
 
@@ -140,6 +143,34 @@ TEST_CASE("time in which the job writes a checkpoint is not slow") {
   records.push_back(write);
   std::ranges::stable_sort(records, {}, &FlowRecord::end);
   CHECK(findings() == 0);
+}
+
+TEST_CASE("a late step is not judged where the record of a checkpoint may have been lost") {
+  made::Ring ring;
+  ring.late = [](unsigned step, unsigned) { return step == 25 ? 3.0 : 0.0; };
+  const Topology topology = made::topology(4, 2);
+  std::vector<TimeNs> ends;
+  const auto steps = made::records(ring, &ends);
+  // What an exporter at the storage tells before and after, with or without a number between.
+  const auto findings = [&](std::uint64_t later) {
+    auto records = steps;
+    for (const auto& [step, sequence] : {std::pair{5, std::uint64_t{0}}, {35, later}}) {
+      FlowRecord read;
+      read.start = ends[static_cast<std::size_t>(step)];
+      read.end = read.start + kMillisecond;
+      read.src = Address::of_ipv4((172u << 24) | 1);
+      read.dst = Address::of_ipv4((172u << 24) | (1u << 16) | 1);
+      read.bytes = 5'000;
+      read.exporter = 1;
+      read.sequence = sequence;
+      read.has_sequence = true;
+      records.push_back(read);
+    }
+    std::ranges::stable_sort(records, {}, &FlowRecord::end);
+    return analysed(records, topology).jobs.at(0).findings.size();
+  };
+  CHECK(findings(1) == 1);
+  CHECK(findings(2) == 0);
 }
 
 TEST_CASE("who is missing in the torn collective hangs") {

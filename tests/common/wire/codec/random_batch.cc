@@ -86,7 +86,8 @@ class Maker {
     out.pci = text(20);
     out.rate_mbps = number<std::uint32_t>();
     fill(out.local_ranks, 8, [&] { return static_cast<std::int32_t>(below(1000)); });
-    out.ranks_by = word(NicRanksBy::pci_distance);
+    fill(out.ranks, 8, [&] { return static_cast<std::int32_t>(below(100'000)); });
+    out.ranks_by = word(NicRanksBy::nccl_lines);
     return out;
   }
 

@@ -22,9 +22,9 @@ namespace decode = l4::flows::decode;
 
 constexpr auto kFooter = R"(What a PATH may hold:
   CSV with a header (start_ns, end_ns, src, dst, bytes; also src_port, dst_port, proto, packets,
-  exporter, sequence), IPFIX files, files of nfcapd (read by nfdump), or a folder of one of these
-  and topology.json. docs/FLOWS.md says what records must be like, how exporters are set, and what
-  cannot be told.
+  exporter, sequence), IPFIX files, files of nfcapd or sfcapd (read by nfdump), or a folder of one
+  of these and topology.json. docs/FLOWS.md says what records must be like, how exporters are
+  set, and what cannot be told.
 
 Examples:
   l4 flows /flows/2026-11-28
