@@ -296,6 +296,7 @@ TEST_CASE("database: an older schema is brought up to date, a newer one left alo
     auto connection = SqlConnection::open(path, "");
     CHECK(connection->run(
         "DROP TABLE alerts; DROP TABLE snapshots; DROP TABLE outcomes; DROP INDEX pool_by_run; "
+        "DROP INDEX incidents_by_fault; DROP INDEX incidents_by_node; "
         "ALTER TABLE incidents DROP COLUMN told_state; ALTER TABLE incidents DROP COLUMN "
         "told_node; "
         "ALTER TABLE incidents DROP COLUMN told_rank; ALTER TABLE incidents DROP COLUMN "
