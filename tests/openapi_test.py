@@ -38,6 +38,7 @@ def routes():
 LIST = re.compile(r"constexpr std::array(?:<ParameterRow, 0>)? (k\w+)\{(.*?)\};", re.S)
 PARAMETER = re.compile(r'ParameterRow\{"(\w+)",\s*Value::(\w+)\}')
 COUNTED = {"type": "integer", "minimum": 1, "maximum": 1000}
+ROWS_COUNTED = {**COUNTED, "maximum": 4096}  # of a matrix of scores
 
 
 def parameters():
@@ -62,6 +63,7 @@ def check_queries(document, operation, known, where):
         schema, kind = described[name], known[name]
         fits = {"flag": schema["type"] == "boolean", "text": schema["type"] == "string",
                 "count": {k: schema.get(k) for k in COUNTED} == COUNTED, "own": True,
+                "rows": {k: schema.get(k) for k in ROWS_COUNTED} == ROWS_COUNTED,
                 "format": schema.get("enum") == ["json", "toml"]}[kind]
         expect(fits, f"{where}: {name} is said to be {schema}, and read as {kind}")
 

@@ -3,12 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
 #include "aggregator/alert/alerter_impl.h"
+#include "aggregator/serve/utf8.h"
 
 namespace l4::alert {
 namespace {
+
+/// What the alert says, in one line to be kept with its row.
+std::string said(const Alert& alert) {
+  constexpr std::size_t kWidth = 300;
+  std::string text = alert.summary;
+  if (alert.state != State::unknown)
+    text = std::string(name(alert.state)) + (text.empty() ? "" : ": ") + text;
+  return serve::cut(serve::harmless(text), kWidth);
+}
 
 /// The sink of `[alerts] webhook` comes first.
 std::vector<SinkOptions> all_sinks(const AlerterOptions& options) {
@@ -295,6 +306,9 @@ void Alerter::Impl::queue(const SinkOptions& sink, const Alert& alert, TimeMs du
   store::Alert row{0, sink.name, key(alert), sink.kind->body(alert, options.origin), now, due, 0};
   row.lasts = sink.kind->repeats && !is_over(alert) && alert.kind != Kind::name_twice;
   row.replaces = sink.kind->repeats || alert.kind == Kind::storm;
+  row.event = name(alert.kind);
+  row.job = alert.job;
+  row.line = said(alert);
   rows.push_back(std::move(row));
 }
 
@@ -331,6 +345,16 @@ Origin Alerter::origin() const {
 
 QuietBook& Alerter::quiet() {
   return impl_->quiet;
+}
+
+std::vector<Delivery> Alerter::deliveries() const {
+  const MutexLock lock(impl_->mutex);
+  std::vector<Delivery> all;
+  for (const Outlet& outlet : impl_->outlets) {
+    std::vector<Delivery> own = outlet.sender->deliveries();
+    std::ranges::move(own, std::back_inserter(all));
+  }
+  return all;
 }
 
 AlerterStats Alerter::stats() const {

@@ -86,6 +86,8 @@ class Alerter {
   /// What people want to be quiet about; thread-safe by itself.
   QuietBook& quiet();
   AlerterStats stats() const;
+  /// Of each sink what waits and what was sent, in the order of the sinks; see Sender::deliveries.
+  std::vector<Delivery> deliveries() const;
 
  private:
   struct Impl;

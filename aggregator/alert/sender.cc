@@ -53,9 +53,9 @@ struct Sender::Impl {
   void send_waiting(const std::stop_token& stop);
   void send_due(const std::stop_token& stop);
   bool send_rows(const std::vector<store::Alert>& rows, const std::stop_token& stop);
-  bool send(const std::vector<std::string>& contents, const std::stop_token& stop);
+  bool send(const std::vector<store::Alert>& rows, bool in_memory, const std::stop_token& stop);
   Result<unsigned> deliver(const std::vector<std::string>& contents, const std::stop_token& stop);
-  void note(bool arrived, const Result<unsigned>& status);
+  void note(const std::vector<store::Alert>& rows, bool in_memory, const std::string& trouble);
   void note_try(std::string trouble, TimeMs now);
   void run_test(const std::stop_token& stop);
   void trim(TimeMs now);
@@ -89,6 +89,7 @@ struct Sender::Impl {
   bool fresh L4_GUARDED_BY(mutex) = true;
   std::optional<Test> asked L4_GUARDED_BY(mutex);
   SinkStats counts L4_GUARDED_BY(mutex);
+  DeliveryLog told L4_GUARDED_BY(mutex);
   std::jthread thread;
 };
 
@@ -128,6 +129,7 @@ void Sender::keep(store::Alert row) {
   const MutexLock lock(impl_->mutex);
   if (row.replaces) std::erase_if(impl_->waiting, impl_->is_of(row.incident));
   if (impl_->waiting.size() >= impl_->next->options.waiting_max) {
+    impl_->told.note_lost(impl_->waiting.front(), impl_->hooks.now());
     impl_->waiting.pop_front();
     ++impl_->counts.dropped;
   }
@@ -148,6 +150,23 @@ SinkStats Sender::stats() const {
       impl_->waiting, [now = impl_->hooks.now()](const auto& row) { return row.due <= now; }));
   counts.waiting += counts.in_memory;
   return counts;
+}
+
+std::vector<Delivery> Sender::deliveries() const {
+  const TimeMs now = impl_->hooks.now();
+  std::string sink;
+  {
+    const MutexLock lock(impl_->mutex);
+    sink = impl_->counts.sink;
+  }
+  const auto stored = impl_->database.untaken(sink, now, kWaitingShown);
+  const MutexLock lock(impl_->mutex);
+  std::vector<store::Alert> in_memory;
+  in_memory.reserve(std::min(impl_->waiting.size(), kWaitingShown));
+  for (const store::Alert& row : impl_->waiting)
+    if (in_memory.size() < kWaitingShown && (!row.lasts || row.tries > 0 || row.due <= now))
+      in_memory.push_back(row);
+  return impl_->told.joined(stored.value_or(std::vector<store::Alert>{}), in_memory);
 }
 
 void Sender::Impl::run(const std::stop_token& stop) {
@@ -230,7 +249,7 @@ void Sender::Impl::send_waiting(const std::stop_token& stop) {
       if (due == waiting.end()) return;
       row = *due;
     }
-    if (!send({row.content}, stop)) return;
+    if (!send({row}, true, stop)) return;
     const MutexLock lock(mutex);
     const auto at = std::ranges::find(waiting, row.id, &store::Alert::id);
     if (at == waiting.end()) continue;
@@ -265,10 +284,7 @@ void Sender::Impl::send_due(const std::stop_token& stop) {
 
 /// Sends the rows in one request; false if nothing more is to be sent now.
 bool Sender::Impl::send_rows(const std::vector<store::Alert>& rows, const std::stop_token& stop) {
-  std::vector<std::string> contents;
-  contents.reserve(rows.size());
-  for (const store::Alert& row : rows) contents.push_back(row.content);
-  if (send(contents, stop)) {
+  if (send(rows, false, stop)) {
     bool stored = true;
     for (const store::Alert& row : rows)
       stored = (row.lasts ? database.sent(row.id, hooks.now() + to->options.again_every)
@@ -292,11 +308,15 @@ bool Sender::Impl::send_rows(const std::vector<store::Alert>& rows, const std::s
 }
 
 /// True if the request has arrived; otherwise the sink rests.
-bool Sender::Impl::send(const std::vector<std::string>& contents, const std::stop_token& stop) {
+bool Sender::Impl::send(const std::vector<store::Alert>& rows, bool in_memory,
+                        const std::stop_token& stop) {
+  std::vector<std::string> contents;
+  contents.reserve(rows.size());
+  for (const store::Alert& row : rows) contents.push_back(row.content);
   const auto status = deliver(contents, stop);
   const bool arrived = status && is_taken(*status);
   if (!arrived && stop.stop_requested()) return false;  // the stop interrupted it
-  note(arrived, status);
+  note(rows, in_memory, arrived ? std::string() : why_not(status));
   if (arrived) {
     failed_in_a_row = 0;
     if (to->sink.kind->repeats) in_one_request = kInOneRequest;
@@ -319,15 +339,18 @@ Result<unsigned> Sender::Impl::deliver(const std::vector<std::string>& contents,
 }
 
 /// Logs the first failure and the first success after it.
-void Sender::Impl::note(bool arrived, const Result<unsigned>& status) {
+void Sender::Impl::note(const std::vector<store::Alert>& rows, bool in_memory,
+                        const std::string& trouble) {
+  const bool arrived = trouble.empty();
+  const TimeMs now = hooks.now();
   {
     const MutexLock lock(mutex);
     ++(arrived ? counts.posted : counts.failures);
+    for (const store::Alert& row : rows) told.note(row, in_memory, trouble, now);
   }
-  note_try(arrived ? std::string() : why_not(status), hooks.now());
+  note_try(trouble, now);
   if (!arrived && !in_trouble)
-    hooks.log(
-        fmt::format("{}: {}; tried again until it works", log_name(to->sink), why_not(status)));
+    hooks.log(fmt::format("{}: {}; tried again until it works", log_name(to->sink), trouble));
   if (arrived && in_trouble) hooks.log(fmt::format("{}: works again", log_name(to->sink)));
   in_trouble = !arrived;
 }

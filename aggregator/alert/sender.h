@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregator/alert/delivery.h"
 #include "aggregator/alert/sink.h"
 #include "aggregator/store/database.h"
 #include "common/base/error.h"
@@ -69,6 +70,9 @@ class Sender {
   /// Asks the thread to end; the destructor waits for it.
   void stop();
   SinkStats stats() const;
+  /// What waits, at most kWaitingShown rows, and what was sent (delivery.h). Reads the database.
+  std::vector<Delivery> deliveries() const;
+  static constexpr std::size_t kWaitingShown = 64;
 
  private:
   struct Impl;

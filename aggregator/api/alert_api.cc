@@ -1,12 +1,31 @@
 #include "aggregator/api/alert_api.h"
 
+#include <functional>
+#include <string>
 #include <vector>
 
+#include "aggregator/api/pages.h"
+#include "aggregator/api/parameters.h"
 #include "aggregator/api/replies.h"
 #include "aggregator/rows/answers.h"
 #include "aggregator/serve/json_object.h"
 
 namespace l4::api {
+
+http::Response list_alerts(const RouteCall& call) {
+  std::vector<alert::Delivery> found = call.aggregator.deliveries();
+  if (const auto sink = parameter(call.request, "sink"); !sink.empty())
+    std::erase_if(found, [&](const alert::Delivery& one) { return one.sink != sink; });
+  serve::JsonWriter text;
+  text.open('{').key("alerts").open('[');
+  const auto next = write_page(found, page_query(call.request), std::mem_fn(&alert::Delivery::id),
+                               [&](const alert::Delivery& one) {
+                                 rows::write(text, one);
+                                 return text.size();
+                               });
+  if (!next) return next.error();
+  return finish(text.close(']'), *next);
+}
 
 void test_alerts(const RouteCall& call) {
   constexpr std::size_t kNameMax = 32;

@@ -49,6 +49,8 @@ Result<std::vector<store::Incident>> incidents_of(const RouteCall& call, store::
 Response list_incidents(const RouteCall& call) {
   store::IncidentQuery asked;
   asked.job = parameter(call.request, "job");
+  asked.fault = parameter(call.request, "fault");
+  asked.node = parameter(call.request, "node");
   asked.open_only = parameter(call.request, "open") == "true";
   asked.with_reports = false;
   const PageQuery page = page_query(call.request);

@@ -28,6 +28,8 @@ std::string must_be(Value kind, std::string_view value) {
       return value == "true" || value == "false" ? "" : "true or false";
     case Value::count:
       return count_in(value) ? "" : fmt::format("a number from 1 to {}", kCountMax);
+    case Value::rows:
+      return count_in(value, kMapRowsMax) ? "" : fmt::format("a number from 1 to {}", kMapRowsMax);
     case Value::format:
       return value == "json" || value == "toml" ? "" : "json or toml";
     case Value::own:
@@ -51,11 +53,11 @@ std::string unknown(const Request& request, const std::string& name,
 
 }  // namespace
 
-std::optional<std::size_t> count_in(std::string_view text) {
+std::optional<std::size_t> count_in(std::string_view text, std::size_t most) {
   std::size_t count = 0;
   const char* const end = text.data() + text.size();
   const auto [at, failed] = std::from_chars(text.data(), end, count);
-  if (failed != std::errc{} || at != end || count < 1 || count > kCountMax) return std::nullopt;
+  if (failed != std::errc{} || at != end || count < 1 || count > most) return std::nullopt;
   return count;
 }
 

@@ -20,11 +20,13 @@ enum class Value : std::uint8_t {
   text,    ///< any text that is not empty
   flag,    ///< true or false
   count,   ///< 1 to kCountMax
+  rows,    ///< 1 to kMapRowsMax
   format,  ///< json or toml
   own,     ///< the handler checks its value
 };
 
 inline constexpr std::size_t kCountMax = 1'000;
+inline constexpr std::size_t kMapRowsMax = 4'096;  ///< rows of a matrix of scores
 
 struct ParameterRow {
   std::string_view name;
@@ -39,7 +41,7 @@ std::optional<http::Response> refused_parameter(std::span<const ParameterRow> kn
 /// The value of the first parameter of this name; empty if there is none.
 std::string_view parameter(const http::Request& request, std::string_view name);
 
-/// A whole number from 1 to kCountMax, else nothing.
-std::optional<std::size_t> count_in(std::string_view text);
+/// A whole number from 1 to `most`, else nothing.
+std::optional<std::size_t> count_in(std::string_view text, std::size_t most = kCountMax);
 
 }  // namespace l4::api

@@ -43,16 +43,20 @@ constexpr std::array kLines{
     ParameterRow{"context", Value::own},  ParameterRow{"limit", Value::own},
 };
 constexpr std::array kScores{
-    ParameterRow{"what", Value::own},   ParameterRow{"from", Value::text},
-    ParameterRow{"to", Value::text},    ParameterRow{"width", Value::count},
-    ParameterRow{"rows", Value::count},
+    ParameterRow{"what", Value::own},  ParameterRow{"from", Value::text},
+    ParameterRow{"to", Value::text},   ParameterRow{"width", Value::count},
+    ParameterRow{"rows", Value::rows},
 };
 constexpr std::array kJobFlows{ParameterRow{"count", Value::count}};
-constexpr std::array kIncidents{
-    ParameterRow{"job", Value::text},
-    ParameterRow{"open", Value::flag},
+constexpr std::array kAlerts{
+    ParameterRow{"sink", Value::text},
     ParameterRow{"count", Value::count},
     ParameterRow{"after", Value::text},
+};
+constexpr std::array kIncidents{
+    ParameterRow{"job", Value::text},    ParameterRow{"fault", Value::text},
+    ParameterRow{"node", Value::text},   ParameterRow{"open", Value::flag},
+    ParameterRow{"count", Value::count}, ParameterRow{"after", Value::text},
 };
 constexpr std::array kMaintenance{
     ParameterRow{"over", Value::flag},
@@ -106,6 +110,8 @@ constexpr std::array kRoutes{
              Reach::site, Sharing::shared, kPage, list_agents},
     RouteRow{"status", "GET", "/api/v1/status", "the aggregator itself: disk, absent agents, sinks",
              Access::read, Reach::site, Sharing::single, kNone, show_status},
+    RouteRow{"alerts", "GET", "/api/v1/alerts", "alerts: what each sink took, what waits and why",
+             Access::read, Reach::site, Sharing::single, kAlerts, at_once<list_alerts>},
     RouteRow{"test_alerts", "POST", "/api/v1/alerts/test", "tries the sinks of alerts",
              Access::change, Reach::site, Sharing::single, kNone, test_alerts},
     RouteRow{"incidents", "GET", "/api/v1/incidents", "failures of jobs, open and resolved",

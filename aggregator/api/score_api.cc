@@ -23,7 +23,7 @@ std::optional<scores::Query> query_of(const http::Request& request) {
   query.from = parameter(request, "from");
   query.to = parameter(request, "to");
   query.width = count_in(parameter(request, "width")).value_or(query.width);
-  query.rows = count_in(parameter(request, "rows")).value_or(query.rows);
+  query.rows = count_in(parameter(request, "rows"), kMapRowsMax).value_or(query.rows);
   return query;
 }
 

@@ -119,6 +119,8 @@ class Aggregator {
   std::expected<void, alert::TrialRefusal> test_alerts(const std::string& sink,
                                                        const std::string& who,
                                                        alert::TrialThen then);
+  /// See Alerter::deliveries. Reads the database.
+  std::vector<alert::Delivery> deliveries() const;
   Health health() const;
   /// Opens streams of the changes from now on.
   EventBoard& events();

@@ -271,6 +271,10 @@ std::expected<void, alert::TrialRefusal> Aggregator::test_alerts(const std::stri
                               });
 }
 
+std::vector<alert::Delivery> Aggregator::deliveries() const {
+  return impl_->alerter->deliveries();
+}
+
 Health Aggregator::Impl::health() const {
   Health health;
   const Millis now = outside.now().steady;

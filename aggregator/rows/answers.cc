@@ -139,6 +139,24 @@ void write(JsonWriter& to, const alert::TrialRow& row) {
                            static_cast<std::uint64_t>(std::max(row.lasted, Millis{0}).count())});
 }
 
+void write(JsonWriter& to, const alert::Delivery& row) {
+  DeliveryFields fields;
+  fields.id = row.id;
+  fields.sink = row.sink;
+  fields.status = alert::name(row.status);
+  fields.event = row.event;
+  fields.incident = row.incident;
+  fields.job = row.job;
+  fields.text = row.line;
+  fields.trouble = row.trouble;
+  fields.created = row.created;
+  fields.tried = row.tried;
+  fields.next = row.next;
+  fields.failures = static_cast<std::uint64_t>(row.failures);
+  fields.taken = static_cast<std::uint64_t>(row.taken);
+  write_row(to, fields);
+}
+
 void write_members(JsonWriter& to, const StatusFields& fields) {
   write_fields(to, fields);
 }

@@ -45,6 +45,7 @@ void write(serve::JsonWriter& to, const diagnose::ScoredIteration& iteration);
 void write(serve::JsonWriter& to, const receive::AgentView& agent);
 void write(serve::JsonWriter& to, const alert::SinkStats& sink);
 void write(serve::JsonWriter& to, const alert::TrialRow& row);
+void write(serve::JsonWriter& to, const alert::Delivery& row);
 /// Writes the members into an object that is open.
 void write_members(serve::JsonWriter& to, const StatusFields& fields);
 /// Writes the row without its report.

@@ -12,7 +12,7 @@
 
 namespace l4::rows {
 
-inline constexpr std::size_t kScoreBytesMax = std::size_t{1} << 20U;
+inline constexpr std::size_t kScoreBytesMax = std::size_t{4} << 20U;
 
 /// As in the query: nodes, ranks, phases.
 std::optional<scores::What> what_of(std::string_view name);

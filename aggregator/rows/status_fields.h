@@ -35,6 +35,33 @@ struct SinkFields {
   }
 };
 
+/// An alert on its way to a sink, or there.
+struct DeliveryFields {
+  std::string id, sink, status, event, incident, job, text, trouble;
+  TimeMs created{};
+  std::optional<TimeMs> tried, next;
+  std::uint64_t failures = 0, taken = 0;
+
+  static constexpr auto list() {
+    using Row = DeliveryFields;
+    return std::tuple{
+        Field{"id", &Row::id},
+        Field{"sink", &Row::sink},
+        Field{"status", &Row::status},
+        Field{"event", &Row::event, Absent::null},
+        Field{"incident", &Row::incident, Absent::null},
+        Field{"job", &Row::job, Absent::null},
+        Field{"text", &Row::text},
+        Field{"created", &Row::created},
+        Field{"tried", &Row::tried, Absent::null},
+        Field{"next", &Row::next, Absent::null},
+        Field{"failures", &Row::failures},
+        Field{"taken", &Row::taken},
+        Field{"trouble", &Row::trouble, Absent::null},
+    };
+  }
+};
+
 /// What became of the test alert to one sink.
 struct SinkTestFields {
   std::string sink, kind, error;

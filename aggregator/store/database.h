@@ -86,6 +86,9 @@ class Database {
   Result<void> enqueue(const std::vector<Alert>& alerts, const Incident* incident = nullptr);
   /// Due alerts of one sink, in the order in which they came.
   Result<std::vector<Alert>> due(const std::string& sink, TimeMs now, std::size_t count);
+  /// The first alerts of one sink that it has not taken, also those that are not due yet; of an
+  /// alert that lasts, if it is due or has failed.
+  Result<std::vector<Alert>> untaken(const std::string& sink, TimeMs now, std::size_t count);
   Result<void> sent(std::int64_t id);
   Result<void> sent(std::int64_t id, TimeMs again);  ///< an alert that lasts
   Result<void> failed(std::int64_t id, TimeMs again);

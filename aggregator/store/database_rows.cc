@@ -54,8 +54,14 @@ Alert alert_of(SqlStatement& row) {
   alert.created = time_of(row.number(4));
   alert.due = time_of(row.number(5));
   alert.lasts = row.number(7) != 0;
+  alert.event = row.text(8);
+  alert.job = row.text(9);
+  alert.line = row.text(10);
   return alert;
 }
+
+constexpr std::string_view kAlertColumns =
+    "id, sink, incident, content, created, due, tries, lasts, event, job, line";
 
 Result<void> remove_alerts(SqlConnection& connection, const std::string& sink,
                            const std::string& incident) {
@@ -69,10 +75,11 @@ Result<std::int64_t> insert_alert(SqlConnection& connection, const Alert& alert)
     if (auto done = remove_alerts(connection, alert.sink, alert.incident); !done)
       return std::unexpected(done.error());
   SqlStatement insert(connection,
-                      "INSERT INTO alerts (sink, incident, content, created, due, tries, lasts) "
-                      "VALUES (?,?,?,?,?,0,?) RETURNING id");
+                      "INSERT INTO alerts (sink, incident, content, created, due, tries, lasts, "
+                      "event, job, line) VALUES (?,?,?,?,?,0,?,?,?,?) RETURNING id");
   insert.bind(alert.sink).bind(alert.incident).bind(alert.content);
   insert.bind(ms(alert.created)).bind(ms(alert.due)).bind(std::int64_t{alert.lasts ? 1 : 0});
+  insert.bind(alert.event).bind(alert.job).bind(alert.line);
   const auto row = insert.step();
   if (!row) return std::unexpected(row.error());
   const std::int64_t id = insert.number(0);
@@ -121,12 +128,16 @@ Result<std::vector<Incident>> Database::incidents(const IncidentQuery& query) {
     SqlStatement select(
         connection,
         fmt::format("SELECT {} FROM incidents WHERE (?1 = '' OR job = ?1) AND (?2 = 0 OR resolved "
-                    "IS NULL) AND (?4 IS NULL OR (opened, id) < (?4, ?5)) "
+                    "IS NULL) AND (?4 IS NULL OR (opened, id) < (?4, ?5)) {} {} "
                     "ORDER BY opened DESC, id DESC LIMIT ?3",
-                    query.with_reports ? kIncidentColumns : kIncidentColumnsWithoutReports));
+                    query.with_reports ? kIncidentColumns : kIncidentColumnsWithoutReports,
+                    query.fault.empty() ? "" : "AND told_fault = ?6",
+                    query.node.empty() ? "" : "AND told_node = ?7"));
     select.bind(query.job).bind(std::int64_t{query.open_only ? 1 : 0}).bind(most(query.count));
     select.bind(query.before ? std::optional(ms(query.before->opened)) : std::nullopt);
     select.bind(query.before ? std::string_view(query.before->id) : std::string_view());
+    if (!query.fault.empty() || !query.node.empty()) select.bind(query.fault);
+    if (!query.node.empty()) select.bind(query.node);
     return impl_->rows<Incident>(select, incident_of);
   });
 }
@@ -368,9 +379,23 @@ Result<void> Database::enqueue(const std::vector<Alert>& alerts, const Incident*
 
 Result<std::vector<Alert>> Database::due(const std::string& sink, TimeMs now, std::size_t count) {
   return impl_->call<std::vector<Alert>>([&](SqlConnection& connection) {
-    SqlStatement select(connection,
-                        "SELECT id, sink, incident, content, created, due, tries, lasts FROM "
-                        "alerts WHERE sink = ? AND due <= ? ORDER BY id LIMIT ?");
+    SqlStatement select(
+        connection,
+        fmt::format("SELECT {} FROM alerts WHERE sink = ? AND due <= ? ORDER BY id LIMIT ?",
+                    kAlertColumns));
+    select.bind(sink).bind(ms(now)).bind(most(count));
+    return impl_->rows<Alert>(select, alert_of);
+  });
+}
+
+Result<std::vector<Alert>> Database::untaken(const std::string& sink, TimeMs now,
+                                             std::size_t count) {
+  return impl_->call<std::vector<Alert>>([&](SqlConnection& connection) {
+    SqlStatement select(
+        connection,
+        fmt::format("SELECT {} FROM alerts WHERE sink = ? AND (lasts = 0 OR tries > 0 OR due <= ?) "
+                    "ORDER BY id LIMIT ?",
+                    kAlertColumns));
     select.bind(sink).bind(ms(now)).bind(most(count));
     return impl_->rows<Alert>(select, alert_of);
   });

@@ -108,6 +108,7 @@ struct Alert {
   std::int64_t tries = 0;
   bool lasts = false;     ///< sent again and again until another alert replaces it
   bool replaces = false;  ///< replaces waiting alerts of its sink and incident; not stored
+  std::string event = {}, job = {}, line = {};  ///< what it tells, for people: one line
   bool operator==(const Alert&) const = default;
 };
 
@@ -123,6 +124,8 @@ struct IncidentQuery {
   std::size_t count = 100;                    ///< newest first
   std::optional<IncidentCursor> before = {};  ///< older incidents than this one
   bool with_reports = true;  ///< false: report and evidence, which are large, are empty
+  /// The known fault and the node that the last alert named; empty: any or none.
+  std::string fault = {}, node = {};
 };
 
 }  // namespace l4::store

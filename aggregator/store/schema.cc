@@ -76,6 +76,13 @@ constexpr std::array kSteps{
     UPDATE incidents SET source = 'network'
       WHERE job GLOB 'flows-[0-9]*' AND job NOT IN (SELECT id FROM jobs);
     )sql",
+    R"sql(
+    ALTER TABLE alerts ADD COLUMN event TEXT NOT NULL DEFAULT '';
+    ALTER TABLE alerts ADD COLUMN job TEXT NOT NULL DEFAULT '';
+    ALTER TABLE alerts ADD COLUMN line TEXT NOT NULL DEFAULT '';
+    CREATE INDEX incidents_by_fault ON incidents (told_fault, opened);
+    CREATE INDEX incidents_by_node ON incidents (told_node, opened);
+    )sql",
 };
 
 }  // namespace

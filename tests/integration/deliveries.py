@@ -142,6 +142,12 @@ def check_kill(expect, build, folder, logs, moment, manager):
         incidents = aggregator.json("/api/v1/incidents").get("incidents", [])
         expect.equal([i["id"] for i in incidents], sorted({a["incident"] for a in opened}),
                      f"{what}: one incident, which the alert named")
+        if moment in ("request", "answer"):
+            expect.that(wait_for(lambda: any(
+                row["status"] == "taken" and row["event"] == "opened"
+                and [row["incident"]] == [one["id"] for one in incidents]
+                for row in aggregator.json("/api/v1/alerts").get("alerts", [])), 4 * SLOW),
+                f"{what}: the API tells that it was taken", aggregator.json("/api/v1/alerts"))
         told = [row for row in aggregator.log_text().splitlines()
                 if any(word in row for word in TROUBLE)]
         expect.equal(told, [], f"{what}: nothing is found half-written")

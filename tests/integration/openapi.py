@@ -37,7 +37,8 @@ VALUES = {"after": None, "at": None, "before": None, "template": None, "job": "s
           "kind": "none", "node": "node-02", "rank": "4", "around": "2026-11-20T15:54:42Z",
           "context": "1", "limit": "3", "count": "2", "open": "true", "confirmed": "true",
           "whole": "true", "format": "toml", "what": "nodes", "from": None, "to": None,
-          "width": "30", "rows": "2", "over": "true"}
+          "width": "30", "rows": "2", "over": "true", "fault": "sigkill",
+          "sink": "webhook"}
 
 
 class Curl:
@@ -233,7 +234,7 @@ def check_limited(expect, walk, limited, allowed):
                 expect.equal(mine[0], 200, f"{what}: a token of this job")
                 if name not in ("lines", "snapshot"):  # times of asking
                     expect.equal(mine[2], all_of[2], f"{what}: a token of this job gets the same")
-    expect.equal(site, {"agents", "status", "test_alerts", "confirm_fault", "drop_fault",
+    expect.equal(site, {"agents", "status", "alerts", "test_alerts", "confirm_fault", "drop_fault",
                         "import_pool", "drop_pool_run"}, "what is about the whole site")
     for path in ("/api/v1/jobs", "/api/v1/incidents", "/api/v1/maintenance"):
         mine, all_of = (walk.curl.ask("get", path, token=token)[2]

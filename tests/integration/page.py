@@ -23,6 +23,7 @@ import urllib.request
 
 import live
 import local
+import made_map
 import support
 
 HOSTILE_JOB = "<img src=x onerror=window.hacked=1>"
@@ -43,8 +44,9 @@ document.addEventListener("securitypolicyviolation", (event) => {
   window.violations.push(event.violatedDirective + " " + event.blockedURI);
 });
 """
-# Answers with LONG rows, made of the first one, in pages as the aggregator makes them.
-LONG = 1_100
+# Answers with so many rows, made of the first one, in pages as the aggregator makes them: more than
+# one page of each list.
+LONG = {"jobs": 1_100, "incidents": 450}
 MANY = """
 const really = window.fetch;
 window.fetch = async (address, init) => {
@@ -53,16 +55,16 @@ window.fetch = async (address, init) => {
   if (!list || url.searchParams.get("open")) return really(address, init);
   const first = (await (await really(url.origin + url.pathname, init)).json())[list][0];
   const from = Number(url.searchParams.get("after") ?? 0);
-  const to = Math.min(LONG, from + Number(url.searchParams.get("count") ?? 1_000));
+  const to = Math.min(LONG[list], from + Number(url.searchParams.get("count") ?? 1_000));
   const rows = [];
   for (let i = from; i < to; i += 1)
     rows.push({ ...first, id: `many-${i}`, ...list === "jobs" ? { incident: null } : {
       status: "resolved", job: `many-${i}`,
       opened: new Date(1_800_000_000_000 - i * 1_000).toISOString() } });
-  return new Response(JSON.stringify({ [list]: rows, next: to < LONG ? String(to) : null }),
+  return new Response(JSON.stringify({ [list]: rows, next: to < LONG[list] ? String(to) : null }),
                       { headers: { "Content-Type": "application/json" } });
 };
-""".replace("LONG", str(LONG))
+""".replace("LONG", json.dumps(LONG))
 # What a browser shows later than the API is bounded by 2 s where the machine is idle.
 LATER_MAX_S = 10.0 if support.SANITIZED else 4.0
 
@@ -105,7 +107,7 @@ def find_axe():
 class Browser:
     """One headless Chromium, which knows what was asked of the network and what went wrong."""
 
-    def __init__(self, webdriver, chromium, driver, folder):
+    def __init__(self, webdriver, chromium, driver, folder, traced=""):
         options = webdriver.ChromeOptions()
         options.binary_location = chromium
         for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
@@ -114,6 +116,8 @@ class Browser:
                          f"--user-data-dir={folder / 'chromium'}"):
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        if traced:
+            options.add_experimental_option("perfLoggingPrefs", {"traceCategories": traced})
         from selenium.webdriver.chrome.service import Service
         self.driver = webdriver.Chrome(service=Service(driver), options=options)
         self.driver.set_script_timeout(20)
@@ -265,7 +269,7 @@ class Test:
         expect.equal(suspects[:1], ["node-02"], "the first suspect")
         expect.that(browser.text(".fault .do"), "what to do is said")
         colours = []
-        live.wait_for(lambda: colours.append(self.colours_of_map()) or colours[-1] > 4)
+        live.wait_for(lambda: colours.append(self.colours_of("canvas.map")) or colours[-1] > 4)
         expect.that(colours[-1] > 4, "the map is painted", colours[-1:])
         name = browser.run("return document.querySelector('canvas.map').ariaLabel")
         expect.that("node-02 is suspected most" in (name or ""), "and is told to who sees none",
@@ -287,16 +291,16 @@ class Test:
         expect.that(browser.soon(".dialog kbd"), "? lists the keys")
         browser.press("body", Keys.ESCAPE)
 
-    def colours_of_map(self):
+    def colours_of(self, selector):
         return self.browser.run("""
-            const canvas = document.querySelector("canvas.map");
+            const canvas = document.querySelector(arguments[0]);
             if (!canvas || !canvas.width) return 0;
             const context = canvas.getContext("2d");
             const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
             const found = new Set();
             for (let i = 0; i < data.length; i += 28)
               found.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
-            return found.size;""")
+            return found.size;""", selector)
 
     def look_at_incident(self):
         expect, browser = self.expect, self.browser
@@ -304,6 +308,8 @@ class Test:
         self.open(f"/incidents/{incident}")
         roles = browser.soon(".story .role")
         expect.that("root" in roles and "alert" in roles, "the story has cause and alert", roles)
+        other = browser.soon("section[aria-label='What else node-02 did'] .note")
+        expect.that(other and "no other incident" in other[0], "what else the node did", other)
         browser.click(".story button.quiet")
         expect.that(browser.soon(".panel .log li.hit code"), "a sentence opens its lines",
                     browser.text(".panel")[:1])
@@ -485,12 +491,13 @@ class Test:
             self.browser.size(1440, 900, dark)
             time.sleep(0.2)  # colours fade
             found = self.browser.driver.execute_async_script("""
-                const done = arguments[0];
-                axe.run(document, { resultTypes: ["violations"] }).then((result) => done(
+                const done = arguments[1];
+                axe.run(document, { resultTypes: ["violations"], ...arguments[0]
+                  ? { runOnly: ["color-contrast"] } : {} }).then((result) => done(
                   result.violations.filter((one) => /serious|critical/.test(one.impact)).map(
                     (one) => [one.id, one.nodes.slice(0, 3).map((node) =>
                       node.html.slice(0, 160) + " " + (node.any[0]?.message ?? ""))])),
-                  (error) => done(String(error)));""")
+                  (error) => done(String(error)));""", dark)  # only colours differ then
             self.expect.equal(found, [], f"axe: {name}, {'dark' if dark else 'light'}")
         self.browser.size(1440, 900)
 
@@ -531,28 +538,142 @@ class Test:
             self.open(path)
             browser.soon(row)
             own = 0 if path == "/" else 1  # the open incident
+            long = LONG["jobs" if path == "/" else "incidents"]
             made = browser.run(count, row)
             expect.that(100 <= made <= 300, f"{path}: rows that are made at first", made)
 
             def scrolled():
                 browser.run("scrollTo(0, document.documentElement.scrollHeight)")
-                return browser.run(count, row) == LONG + own
+                return browser.run(count, row) == long + own
 
             until = time.monotonic() + 20
             while not scrolled() and time.monotonic() < until:
                 time.sleep(0.05)
-            expect.equal(browser.run(count, row), LONG + own, f"{path}: rows at the end")
-            expect.equal(set(browser.text(name)), {f"many-{i}" for i in range(LONG)} | (
+            expect.equal(browser.run(count, row), long + own, f"{path}: rows at the end")
+            expect.equal(set(browser.text(name)), {f"many-{i}" for i in range(long)} | (
                 set() if path == "/" else {"job-1005"}), f"{path}: each once")
             expect.equal(browser.text("button.fold"), [], f"{path}: nothing is left")
         self.open("/")
         browser.soon(".job")
-        expect.that(f"{LONG}" in " ".join(browser.text(".chips button")), "all are counted",
+        expect.that(f"{LONG['jobs']}" in " ".join(browser.text(".chips button")), "all are counted",
                     browser.text(".chips button"))
-        browser.type("#search", f"many-{LONG - 1}")
+        browser.type("#search", f"many-{LONG['jobs'] - 1}")
         live.wait_for(lambda: len(browser.text(".job strong")) == 1, 5)
-        expect.equal(browser.text(".job strong"), [f"many-{LONG - 1}"], "the last one is found")
+        expect.equal(browser.text(".job strong"), [f"many-{LONG['jobs'] - 1}"],
+                     "the last one is found")
         browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+
+    def look_at_past(self):
+        """A job as it stood: its report and map of then, kept reports; where no report of then can
+        be made, what is known now up to then."""
+        expect, browser = self.expect, self.browser
+        opened = self.api("incidents?job=job-1005")["incidents"][0]["opened"]
+        browser.collect()
+        browser.requests.clear()
+        self.open(f"/jobs/job-1005?at={opened}", ".verdict h1")
+        expect.equal(browser.text(".past label"), ["As it stood"], "the slider says so")
+        kept = browser.soon(".past .chips button")
+        expect.that(kept, "reports that were kept can be chosen")
+        browser.soon("canvas.map")
+        browser.collect()
+        asked = [urllib.parse.unquote(url) for url in browser.requests]
+        expect.that(any(f"snapshot?at={opened}" in url for url in asked), "the report is of then",
+                    asked)
+        maps = [url for url in asked if "/scores?" in url]
+        expect.that(any(f"to={opened}" in url for url in maps)
+                    and all(f"to={opened}" in url or "&from=" in url for url in maps),
+                    "the map ends then", maps)
+        browser.click(".past .chips button")
+        chosen = browser.soon(".past .chips button[aria-pressed=true]")
+        expect.equal(len(chosen or []), 1, "a kept report is chosen")
+        with made_map.Made(browser, made_map.answers(gone=True)):
+            self.open(f"/jobs/job-1005?at={opened}", ".verdict h1")
+            said = browser.text(".failure")
+            expect.that(said and "nothing is kept of that time" in said[0],
+                        "without a report of then that is said", said)
+            advice = browser.text(".verdict .advice")
+            expect.that(advice and "no report of this time" in advice[0],
+                        "and what is shown instead", advice)
+            expect.that(browser.soon("canvas.map"), "the map stands")
+            browser.click(".past button:not(.chips button)")
+            browser.soon(".past label", lambda texts: texts == ["The past"])
+            expect.equal(browser.text(".failure"), [], "and now is shown again")
+
+    def look_at_fault(self):
+        """A known fault lists the incidents in which it was named."""
+        expect, browser = self.expect, self.browser
+        row = self.api("incidents?job=job-1005")["incidents"][0]
+        faults = self.api(f"incidents/{row['id']}")["report"]["faults"]
+        if not expect.that(faults, "the incident has a known fault"):
+            return
+        same = self.api(f"incidents?fault={faults[0]['id']}")["incidents"]
+        expect.equal([one["id"] for one in same], [row["id"]], "the API finds it by its fault")
+        self.open(f"/faults/{faults[0]['id']}")
+        expect.equal(browser.soon("td.name a"), ["job-1005"], "the fault shows it")
+        self.open("/faults/oom_cgroup")
+        said = browser.soon("section .note",
+                            lambda texts: any("no incident" in one for one in texts))
+        expect.that(said, "a fault that never happened says so", browser.text("section .note"))
+
+    def look_at_sinks(self):
+        """What each sink was sent: first what waits, with the reason."""
+        expect, browser = self.expect, self.browser
+        now = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
+        row = {"sink": "chat", "event": "opened", "incident": None, "job": HOSTILE_JOB,
+               "text": f"crashed: {HOSTILE[0]}", "created": now, "tried": now, "next": None,
+               "failures": 0, "taken": 1, "trouble": None}
+        sinks = [{"sink": "chat", "kind": "slack", "tried": now, "trouble": "answered 503",
+                  "posted": 1, "failures": 3, "dropped": 0, "waiting": 1}]
+        alerts = [{**row, "id": "chat.1", "status": "taken"},
+                  {**row, "id": "chat.2", "status": "waiting", "job": "job-2", "next": now,
+                   "failures": 3, "taken": 0, "trouble": "answered 503"}]
+        expect.equal(self.api("alerts"), {"alerts": [], "next": None}, "alerts without a sink")
+        with made_map.Made(browser, made_map.answers(status={"sinks": sinks},
+                                                     alerts={"alerts": alerts, "next": None})):
+            self.open("/alerts")
+            rows = browser.soon("#sent tbody tr")
+            expect.that(rows and "job-2" in rows[0] and "failed 3 times" in rows[0]
+                        and "answered 503" in rows[0], "what waits stands first, with its reason",
+                        rows)
+            expect.that(len(rows) == 2 and HOSTILE[0] in rows[1] and "taken" in rows[1],
+                        "then what was taken", rows)
+            browser.type("#search", "job-2")
+            live.wait_for(lambda: len(browser.text("#sent tbody tr")) == 1, 5)
+            expect.equal(len(browser.text("#sent tbody tr")), 1, "alerts are searched")
+            self.check_box("sinks")
+
+    def look_at_large(self):
+        """2,000 nodes, flows: all rows are there, and no frame draws more than it may."""
+        expect, browser = self.expect, self.browser
+        made = made_map.answers(nodes=made_map.NODES, events=made_map.EVENTS,
+                                iterations=made_map.ITERATIONS, groups=made_map.GROUPS,
+                                steps=made_map.STEPS)
+        with made_map.Made(browser, made_map.COUNTED, made):
+            self.open("/jobs/job-1005")
+            browser.soon("canvas.map")
+            name = browser.run("return document.querySelector('canvas.map').ariaLabel")
+            expect.that(name.startswith("2,000 rows"), "each node has its row", name)
+            lanes = browser.soon(".flows h3")
+            expect.that(lanes and "1 step slow" in lanes[0], "groups have lanes", lanes)
+            name = browser.run("return document.querySelector('canvas.lanes').ariaLabel")
+            expect.equal(name, "6 groups of cards: data, pipeline parallel", "told in words, too")
+            expect.that("10.0.0.4<b>" in " ".join(browser.text(".flows .why")),
+                        "with what the network says", browser.text(".flows .why"))
+            colours = []
+            live.wait_for(lambda: colours.append(self.colours_of("canvas.lanes")) or
+                          colours[-1] > 2, 5)
+            expect.that(colours[-1] > 2, "lanes are painted, usual and slow steps", colours[-1:])
+            for rows in (False, True):
+                made_map.wheel(browser, 12, rows)
+                time.sleep(0.8)  # columns of the part that is seen now are asked for
+                browser.run("drawn.frames.clear()")
+                made_map.pan(browser, 60)
+                time.sleep(0.2)
+                calls = browser.run("return [...drawn.frames.values()]")
+                expect.that(len(calls) >= 20 and min(calls) >= 10, "the map moves", calls)
+                expect.that(max(calls) <= made_map.DRAWS_MAX,
+                            f"draw calls of a frame, at most {made_map.DRAWS_MAX}", max(calls))
+                print(f"page: draw calls of a frame: at most {max(calls)} in {len(calls)} frames")
 
     def streams(self):
         """Streams of events that are open at the aggregator."""
@@ -684,6 +805,10 @@ def play(expect, l4, webdriver, folder, pictures):
         test.look_at_incident()
         test.acknowledge()
         test.maintain()
+        test.look_at_past()
+        test.look_at_fault()
+        test.look_at_sinks()
+        test.look_at_large()
         test.look_at_long_lists()
         test.share_stream()
         test.check_axe()

@@ -1,12 +1,13 @@
 // Whom alerts reach: each sink with what it has taken, what waits and what failed; what is silent.
 import { useContext, useState } from "react";
 import { post } from "./api";
-import type { Sink, SinkTest } from "./api_types";
-import { counted, grouped, span } from "./format";
+import type { Delivery, Sink, SinkTest } from "./api_types";
+import { counted, grouped, span, spoken } from "./format";
 import { Search } from "./lists";
 import { useAsked } from "./live";
-import { Ago, Empty, NotYet, RoleContext, Section, Wild } from "./parts";
+import { Ago, Empty, NotYet, RoleContext, Section, Time, Wild, useRows } from "./parts";
 import { Silence, useRequest } from "./quiet";
+import { to } from "./route";
 import type { Route } from "./route";
 
 const SINKS_MS = 5_000;
@@ -55,6 +56,44 @@ function Sinks(props: { rows: readonly Sink[]; again: () => void }) {
   );
 }
 
+/** How an alert fares at its sink. */
+function fateOf(row: Delivery): { word: string; tone: string } {
+  if (row.status === "lost") return { word: "lost", tone: "bad" };
+  if (row.status === "taken") return { word: row.taken > 1 ? `taken ${grouped(row.taken)} times` : "taken", tone: "good" };
+  return row.failures > 0 ? { word: `failed ${row.failures === 1 ? "once" : `${grouped(row.failures)} times`}`, tone: "bad" }
+    : { word: "waits", tone: "uneasy" };
+}
+
+/** Each alert on its way to a sink, or there: first what waits, then the newest. */
+function Deliveries(props: { rows: readonly Delivery[]; text: string }) {
+  const found = props.rows.filter((row) => `${row.sink} ${row.job ?? ""} ${row.event ?? ""} ${row.text} ${fateOf(row).word}`
+    .toLowerCase().includes(props.text)).sort((a, b) => Number(b.status === "waiting") - Number(a.status === "waiting")
+    || Date.parse(b.tried ?? b.created) - Date.parse(a.tried ?? a.created));
+  const [shown, rest] = useRows(found);
+  const waiting = props.rows.filter((row) => row.status === "waiting").length;
+  return (
+    <Section title="What was sent" id="sent" note={waiting > 0 ? `${counted(waiting, "alert")} not taken yet`
+      : props.rows.length > 0 ? "nothing waits" : "nothing since the aggregator started"}>
+      {shown.length > 0 && <div className="scroll"><table>
+        <thead><tr><th>Alert</th><th>Sink</th><th>How it is</th><th>Last tried</th></tr></thead>
+        <tbody>{shown.map((row) => {
+          const fate = fateOf(row);
+          const name = row.job ?? "the aggregator";
+          return <tr key={row.id}><td>{row.event && <span className="role">{spoken(row.event)}</span>} {row.incident
+            ? <a href={to("incidents", row.incident)}><Wild text={name} /></a> : <Wild text={name} />}
+            <div className="note"><Wild text={row.text} /></div></td>
+            <td data-label="sink"><Wild text={row.sink} /></td>
+            <td><span className={`state ${fate.tone}`}>{fate.word}</span>{row.status === "waiting" && row.trouble &&
+              <div className="note"><Wild text={row.trouble} /></div>}{row.status === "waiting" && row.next && row.failures > 0 &&
+              <div className="note">again <Time at={row.next} /></div>}</td>
+            <td data-label="last tried">{row.tried ? <Ago at={row.tried} /> : <span className="none">not yet</span>}</td></tr>;
+        })}</tbody></table></div>}
+      {rest}
+      {props.rows.length > 0 && found.length === 0 && <p className="note">No alert matches.</p>}
+    </Section>
+  );
+}
+
 function headline(rows: readonly Sink[]): string {
   const failing = rows.filter((sink) => sink.trouble !== null).length;
   if (rows.length === 0) return "Nobody is alerted";
@@ -65,6 +104,7 @@ function headline(rows: readonly Sink[]): string {
 export function Alerts(props: { route: Route }) {
   const asked = useAsked("status", "status", SINKS_MS);
   const silent = useAsked("maintenance", "maintenance", SILENT_MS);
+  const sent = useAsked("alerts", "alerts", SINKS_MS);
   const rows = asked.data?.sinks;
   if (!rows) return <NotYet error={asked.error} what="the list of sinks" again={asked.again} />;
   const text = (props.route.query.get("q") ?? "").toLowerCase();
@@ -78,9 +118,9 @@ export function Alerts(props: { route: Route }) {
       {rows.length === 0 && <Empty><p>No sink is set up, so incidents are seen only on this page and by <code>l4 incidents</code>.</p>
         <p className="note">Name a webhook, Slack, PagerDuty, Alertmanager or a program in <code>[alerts]</code> of
           the settings of <code>l4-aggregator</code>.</p></Empty>}
-      {rows.length > 0 && <Search route={props.route} what="sinks" />}
+      {rows.length > 0 && <Search route={props.route} what="sinks and alerts" />}
       {found.length > 0 && <Sinks rows={found} again={asked.again} />}
-      {rows.length > 0 && found.length === 0 && <Empty><p>No sink matches.</p></Empty>}
+      {rows.length > 0 && sent.data && <Deliveries rows={sent.data.alerts} text={text} />}
       {held.length > 0 && <Section title="In maintenance" note="Nobody is alerted about these.">
         <div className="plain">{held.map((row) => <Silence key={row.id} row={row} again={silent.again}
           what={<>{row.kind === "job" ? "Jobs" : "Nodes"} called <Wild text={row.pattern} /></>} />)}</div></Section>}

@@ -65,6 +65,11 @@ export interface Answers {
   };
   /** GET /api/v1/status */
   status: Status;
+  /** GET /api/v1/alerts */
+  alerts: {
+    alerts: Delivery[];
+    next: Next;
+  };
   /** GET /api/v1/incidents */
   incidents: {
     incidents: Incident[];
@@ -225,6 +230,31 @@ export interface Sink {
   dropped: Count;
   /** alerts that are due */
   waiting: Count;
+}
+
+export interface Delivery {
+  id: string;
+  sink: string;
+  /** waiting: not taken yet; lost: it could not be kept */
+  status: "waiting" | "taken" | "lost";
+  /** as `alert` in l4.alert/1: opened, changed, resolved and so on */
+  event: string | null;
+  /** its id */
+  incident: string | null;
+  job: string | null;
+  /** what it says */
+  text: string;
+  created: Time;
+  /** when it was last sent */
+  tried: TimeOrNull;
+  /** of one that waits: it is not sent before */
+  next: TimeOrNull;
+  /** tries that failed since it was last taken */
+  failures: Count;
+  /** how many times; an open alert is sent again to an Alertmanager */
+  taken: Count;
+  /** why the last try failed */
+  trouble: string | null;
 }
 
 export interface SinkTest {

@@ -3,18 +3,21 @@ import { Fragment, useEffect, useState } from "react";
 import type { ReactNode } from "react";
 import { idIn } from "./api";
 import type { Incident as Row, Report, ReportEvent } from "./api_types";
-import { counted, grouped, millis, some, span, spoken } from "./format";
+import { counted, grouped, harmless, millis, some, span, spoken } from "./format";
 import { Tell } from "./confirm";
+import { Later } from "./later";
 import { useAsked } from "./live";
 import { LinesPanel, RawLines } from "./lines";
 import type { LinesQuery } from "./handed";
-import { Ago, NotYet, Section, Since, Time, Wild } from "./parts";
-import { Acknowledge, MaintenanceButton, MaintenanceDialog, SilentIncident } from "./quiet";
+import { Ago, NotYet, Section, Since, StateMark, Time, Wild } from "./parts";
+import { Acknowledge, MaintenanceButton, SilentIncident } from "./quiet";
 import { Fact, KnownFault, Suspects, Template, Verdict } from "./report";
 import { to } from "./route";
 import type { Route } from "./route";
 
 const INCIDENT_MS = 10_000;
+const BEFORE_MS = 60_000;
+const BEFORE = 10; // incidents of a node that are listed
 
 interface Trigger {
   cause: string;
@@ -143,6 +146,20 @@ export function Accusations(props: { report: Report }) {
   );
 }
 
+/** Other incidents in which the same node was suspected first. */
+function Before(props: { incident: Row; node: string }) {
+  const asked = useAsked("incidents", `incidents?node=${encodeURIComponent(props.node)}&count=${BEFORE}`, BEFORE_MS);
+  const rows = asked.data?.incidents.filter((row) => row.id !== props.incident.id);
+  if (!rows) return null;
+  return (
+    <Section title={`What else ${harmless(props.node)} did`} note={rows.length === 0 ? "it was suspected first in no other incident that is kept" : undefined}>
+      {rows.length > 0 && <ul className="plain">{rows.map((row) => <li key={row.id}><StateMark state={row.state} /> <a
+        href={to("incidents", row.id)}><Wild text={row.job} /></a> <span className="note"><Ago at={row.opened} />{row.status === "open"
+        && ", open"}</span></li>)}</ul>}
+    </Section>
+  );
+}
+
 export function Incident(props: { route: Route }) {
   const { id } = props.route;
   const asked = useAsked("incident", idIn("incidents/{id}", id), INCIDENT_MS);
@@ -156,7 +173,8 @@ export function Incident(props: { route: Route }) {
   const report = row.report as Report | null;
   const crumbs = <nav className="crumbs" aria-label="Where you are"><a href={to("incidents")}>Incidents</a>
     <span aria-hidden="true"> / </span><b><Wild text={row.job} /></b>
-    <a className="right" href={to("jobs", row.job)}>The job and its map →</a></nav>;
+    <a className="right" href={to("jobs", row.job)}>The job and its map →</a>
+    {row.status === "resolved" && <a href={to("jobs", row.job, { at: row.updated })}>as it stood</a>}</nav>;
   if (!report) {
     return <main id="main">{crumbs}<p>The report of this incident is not kept any more. It was <b>{spoken(row.state)}</b>.</p></main>;
   }
@@ -184,9 +202,10 @@ export function Incident(props: { route: Route }) {
         <Story steps={storyOf(row, report, evidence)} ask={setLines} />
       </Section>
       <Accusations report={report} />
+      {report.nodes[0] && <Before incident={row} node={report.nodes[0].node} />}
       <Tell incident={row} />
-      {silencing && <MaintenanceDialog job={row.job} node={report.nodes[0]?.node ?? ""} close={() => setSilencing(false)}
-        done={asked.again} />}
+      {silencing && <Later of={({ MaintenanceDialog }) => <MaintenanceDialog job={row.job} node={report.nodes[0]?.node ?? ""}
+        close={() => setSilencing(false)} done={asked.again} />} />}
       {lines && <LinesPanel key={JSON.stringify(lines)} job={row.job} query={lines} close={() => setLines(null)} />}
     </main>
   );

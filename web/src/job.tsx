@@ -6,9 +6,11 @@ import { millis } from "./format";
 import { Ago, Failure, Loading, Time, Wild } from "./parts";
 import { useAsked, useNow } from "./live";
 import type { LinesQuery } from "./handed";
+import { Later } from "./later";
 import { LinesPanel } from "./lines";
 import { NodeMap } from "./map";
-import { Had, MaintenanceButton, MaintenanceDialog, SilentJob } from "./quiet";
+import { reportAt } from "./past";
+import { Had, MaintenanceButton, SilentJob } from "./quiet";
 import { Events, Fact, KnownFault, Notable, Read, Suspects, Verdict } from "./report";
 import { setQuery, to } from "./route";
 import type { Route } from "./route";
@@ -16,9 +18,10 @@ import type { Route } from "./route";
 const ROW_MS = 5_000;
 const REPORT_MS = 10_000;
 const NODES_MS = 15_000;
-const PAST_REPORT_MS = 3_600_000; // the past does not change
+const PAST_MS = 3_600_000; // the past does not change
 const PAST_MAX_MS = 86_400_000;
 const NOW_MS = 2_000; // what is younger counts as now
+const NO_JOB = ""; // nothing that happens now changes the past
 
 function Crumbs(props: { id: string; row: JobRow | null }) {
   const incident = props.row?.incident;
@@ -33,7 +36,7 @@ function Crumbs(props: { id: string; row: JobRow | null }) {
 const PAST_DEFAULT_MS = 3_600_000; // how far back one can go where the job does not say when it began
 
 /** Chooses a time of the past; what the aggregator still has of it, it says itself. */
-function Past(props: { at: string; begin: string | null }) {
+function Past(props: { job: string; at: string; begin: string | null }) {
   const now = useNow();
   const begin = Math.max(millis(props.begin) ?? 0, now - PAST_MAX_MS);
   const from = begin < now ? begin : now - PAST_DEFAULT_MS;
@@ -50,6 +53,7 @@ function Past(props: { at: string; begin: string | null }) {
         aria-valuetext={new Date(value).toISOString()} onChange={(event) => move(Number(event.target.value))} />
       {held !== null ? <Time at={new Date(held).toISOString()} /> : <span className="note">now</span>}
       {chosen !== null && <button type="button" className="quiet" onClick={() => setQuery({ at: "" })}>Back to now</button>}
+      {chosen !== null && <Later of={({ KeptReports }) => <KeptReports job={props.job} at={chosen} />} />}
     </div>
   );
 }
@@ -58,25 +62,30 @@ export function Job(props: { route: Route }) {
   const { id } = props.route;
   const at = props.route.query.get("at") ?? "";
   const row = useAsked("job", idIn("jobs/{id}", id), ROW_MS, id);
-  const report = useAsked("snapshot", idIn("jobs/{id}/snapshot", id) +
-    (at ? `?at=${encodeURIComponent(at)}` : ""), at ? PAST_REPORT_MS : REPORT_MS, id);
+  const present = idIn("jobs/{id}/snapshot", id);
+  const report = useAsked("snapshot", at ? `${present}?at=${encodeURIComponent(at)}` : present, at ? PAST_MS : REPORT_MS,
+    at ? NO_JOB : id);
+  const upTo = millis(at);
+  // Where no report of then can be made, what is known now tells of it.
+  const known = useAsked("snapshot", upTo !== null && report.error && !report.data ? present : null, PAST_MS, NO_JOB);
+  const past = useMemo(() => known.data && upTo !== null ? reportAt(known.data, upTo) : null, [known.data, upTo]);
   const nodes = useAsked("nodes", idIn("jobs/{id}/nodes", id), NODES_MS, id);
   const [lines, setLines] = useState<LinesQuery | null>(null);
   const [silencing, setSilencing] = useState<string | null>(null); // a node, or empty: the job
   useEffect(() => setLines(null), [id]);
+  const shown = report.data ?? past;
   useEffect(() => {
-    const state = report.data?.verdict.state;
+    const state = shown?.verdict.state;
     document.title = state ? `${state.split("_").join(" ")} · ${id}` : id;
-  }, [report.data, id]);
+  }, [shown, id]);
   const byName = useMemo(() => new Map<string, Node>((nodes.data?.nodes ?? []).map((node) => [node.node, node])),
     [nodes.data]);
-  if (!report.data) {
+  if (!shown) {
     return <main id="main"><Crumbs id={id} row={row.data} />
-      {at && <Past at={at} begin={row.data?.begin ?? null} />}
+      {at && <Past job={id} at={at} begin={row.data?.begin ?? null} />}
       {report.error ? <Failure error={report.error} what="The job" again={report.again} /> : <Loading what="the report" />}
     </main>;
   }
-  const shown = report.data;
   const ask = (query: LinesQuery) => setLines(query);
   const again = () => { row.again(); nodes.again(); };
   return (
@@ -90,17 +99,18 @@ export function Job(props: { route: Route }) {
         <SilentJob job={row.data} nodes={nodes.data?.nodes ?? []} again={again} />
         <MaintenanceButton open={() => setSilencing("")} />
       </div>
-      <Past at={at} begin={row.data?.begin ?? null} />
-      {report.error && <Failure error={report.error} what="What is new" />}
+      <Past job={id} at={at} begin={row.data?.begin ?? null} />
+      {report.error && <Failure error={report.error} what={at ? "The report of then" : "What is new"} again={at ? report.again : undefined} />}
       <div className="pair">
         <KnownFault report={shown} />
         <Suspects report={shown} ask={ask} silence={setSilencing} silent={byName} />
       </div>
-      <NodeMap job={row.data} id={id} report={shown} nodes={byName} route={props.route} ask={ask} />
+      <NodeMap job={row.data} id={id} report={shown} nodes={byName} route={props.route} upTo={upTo} ask={ask} />
       <Events report={shown} ask={ask} />
       <Notable report={shown} />
       <Read report={shown} />
-      {silencing !== null && <MaintenanceDialog job={id} node={silencing} close={() => setSilencing(null)} done={again} />}
+      {silencing !== null && <Later of={({ MaintenanceDialog }) => <MaintenanceDialog job={id} node={silencing}
+        close={() => setSilencing(null)} done={again} />} />}
       {lines && <LinesPanel key={JSON.stringify(lines)} job={id} query={lines} close={() => setLines(null)} />}
     </main>
   );

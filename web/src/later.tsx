@@ -29,8 +29,9 @@ async function load(): Promise<More> {
   return module.exports as More;
 }
 
-/** A view of the second script; `of` gives it once the script is there. */
-export function Later(props: { what: string; of: (more: More) => react.ReactElement }) {
+/** A view of the second script; `of` gives it once the script is there. Without `what` it is a part of a view, in whose
+    place nothing is shown until then. */
+export function Later(props: { what?: string; of: (more: More) => react.ReactElement }) {
   const [more, setMore] = useState(loaded);
   const [failed, setFailed] = useState(false);
   const ask = () => {
@@ -45,6 +46,7 @@ export function Later(props: { what: string; of: (more: More) => react.ReactElem
     if (!more) ask();
   }, []);
   if (more) return props.of(more);
+  if (!props.what) return failed ? <p className="warn">A part of this page does not come: load it again.</p> : null;
   // A script that could not be loaded is not asked for again by a browser until the page is.
   return failed ? <parts.NotYet what={props.what} again={() => window.location.reload()}
     error={new api.ApiError(0, "unreachable", "a part of this page does not come")} />

@@ -1,14 +1,15 @@
 // Agents and known faults, each a list with a search.
 import { idIn } from "./api";
 import type { Agent, Fault } from "./api_types";
-import { grouped, harmless, sized, span, spoken } from "./format";
+import { counted, grouped, harmless, millis, sized, span, spoken } from "./format";
 import { useAsked } from "./live";
-import { Ago, BEHIND_BATCHES, Empty, NotYet, Time, Wild, useRows } from "./parts";
+import { Ago, BEHIND_BATCHES, Empty, NotYet, Section, StateMark, Time, Wild, useRows } from "./parts";
 import { setQuery, to } from "./route";
 import type { Route } from "./route";
 
 const AGENTS_MS = 5_000;
 const FAULTS_MS = 60_000;
+const INCIDENTS_MS = 30_000;
 
 export function Search(props: { route: Route; what: string }) {
   return <div className="filter" role="search"><input id="search" type="search" aria-label={`Filter ${props.what}`}
@@ -68,6 +69,30 @@ export function Agents(props: { route: Route }) {
   );
 }
 
+/** Incidents in which the alert named this fault, and the one by which it was confirmed. */
+function PastIncidents(props: { fault: Fault }) {
+  const asked = useAsked("incidents", `incidents?fault=${encodeURIComponent(props.fault.id)}&count=1000`, INCIDENTS_MS);
+  const rows = asked.data?.incidents ?? [];
+  const by = props.fault.confirmed?.incident;
+  const [shown, rest] = useRows(rows);
+  const of = new Set(rows.map((row) => row.job)).size;
+  return (
+    <Section title="When it happened" note={!asked.data ? undefined : rows.length === 0 ? "in no incident that is kept"
+      : `${counted(rows.length, "incident")} of ${counted(of, "job")}`}>
+      {by && <p className="note">Confirmed by <a href={to("incidents", by)}>this incident</a>.</p>}
+      {asked.error && <p className="warn"><Wild text={asked.error.message} /></p>}
+      {shown.length > 0 && <div className="scroll"><table>
+        <thead><tr><th>State</th><th>Job</th><th>Opened</th><th>Lasted</th></tr></thead>
+        <tbody>{shown.map((row) => <tr key={row.id} className={row.status}><td><StateMark state={row.state} /></td>
+          <td className="name"><a href={to("incidents", row.id)}><Wild text={row.job} /></a></td>
+          <td data-label="opened"><Time at={row.opened} /></td>
+          <td data-label="lasted">{row.resolved ? span((millis(row.resolved) ?? 0) - (millis(row.opened) ?? 0)) : <b>open</b>}</td>
+        </tr>)}</tbody></table></div>}
+      {rest}
+    </Section>
+  );
+}
+
 function FaultDetail(props: { id: string }) {
   const asked = useAsked("fault", idIn("faults/{id}", props.id), FAULTS_MS);
   const fault = asked.data;
@@ -85,6 +110,7 @@ function FaultDetail(props: { id: string }) {
         {fault.matches!.map((line, i) => <pre key={i} className="raw"><Wild text={line} /></pre>)}</section>}
       {(fault.patterns ?? []).length > 0 && <section className="section"><h2>Patterns</h2>
         {fault.patterns!.map((line, i) => <pre key={i} className="raw"><Wild text={line} /></pre>)}</section>}
+      <PastIncidents fault={fault} />
     </main>
   );
 }

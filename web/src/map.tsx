@@ -2,12 +2,13 @@
 import { useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { KeyboardEvent, PointerEvent } from "react";
 import { idIn } from "./api";
-import type { Job, Node, Report, Scores } from "./api_types";
+import type { FlowJob, Job, Node, Report, Scores } from "./api_types";
 import { counted, grouped, harmless, millis, timeText } from "./format";
 import { serverNow, useAsked } from "./live";
 import { handed } from "./handed";
 import type { LinesQuery } from "./handed";
-import { Pictures, coloursOf, drawScene, layoutOf } from "./map_draw";
+import { Later } from "./later";
+import { Pictures, coloursOf, drawScene, layoutOf, xOf } from "./map_draw";
 import type { Cell, Colours, Layout, Scene, View } from "./map_draw";
 import { busyRange, matrixOf, ordered, scoreOf } from "./map_data";
 import type { MapRow, Matrix, Order } from "./map_data";
@@ -17,7 +18,12 @@ import type { Route } from "./route";
 import { Why } from "./why";
 
 const SCORES_MS = 10_000;
-const ROWS_MAX = 1_000;
+const PAST_MS = 3_600_000; // the past does not change
+const FLOWS_MS = 10_000;
+const FLOW_STEPS = 400; // the latest
+const NO_FLOWS_MS = 600_000; // where no records of flows are received
+const ROWS_MAX = 4_096;
+const CELLS_MAX = 2_000_000; // of an answer, which has at most 4 MiB
 const ASK_AGAIN_MS = 300; // after the view has come to rest
 const BEYOND = 0.3; // of the axis: how far it goes on behind the last score, to show a silence
 
@@ -34,22 +40,32 @@ const ORDERS: { order: Order; word: string }[] = [
 interface Range { from: number; to: number }
 
 /** The whole axis: the scores, and behind them what a silence needs to be seen. */
-function wholeRange(matrix: Matrix, job: Job | null, report: Report): Range {
+function wholeRange(matrix: Matrix, job: Job | null, report: Report, upTo: number | null): Range {
   const end = matrix.begin + matrix.column * matrix.columns;
   if (matrix.by !== "time") return { from: matrix.begin, to: end };
-  const last = job === null || job.ended ? millis(report.job.end) ?? end : serverNow();
+  const last = upTo ?? (job === null || job.ended ? millis(report.job.end) ?? end : serverNow());
   const most = end + BEYOND * (end - matrix.begin);
   return { from: matrix.begin, to: Math.max(end, Math.min(last, most)) };
 }
 
-function useScores(job: string, what: What, range: Range | null, by: string, width: number) {
+/** `upTo`: where the past that is shown ends, on the axis; null: now. */
+function useScores(job: string, what: What, range: Range | null, upTo: number | null, by: string, width: number) {
   const asked = new URLSearchParams({ what, rows: String(ROWS_MAX), width: String(width) });
   const text = (at: number) => by === "time" ? new Date(at).toISOString() : String(Math.max(0, Math.floor(at)));
-  if (range) {
-    asked.set("from", text(range.from));
-    asked.set("to", text(range.to));
-  }
-  return useAsked("scores", `${idIn("jobs/{id}/scores", job)}?${asked}`, SCORES_MS, job);
+  if (range) asked.set("from", text(range.from));
+  const to = Math.min(range?.to ?? Infinity, upTo ?? Infinity);
+  if (to < Infinity) asked.set("to", text(to));
+  return useAsked("scores", width > 0 ? `${idIn("jobs/{id}/scores", job)}?${asked}` : null, upTo === null ? SCORES_MS : PAST_MS,
+    upTo === null ? job : "");
+}
+
+/** Flows of the job on the training network; empty where none are received. */
+function useFlows(job: string): readonly FlowJob[] {
+  const [none, setNone] = useState(false);
+  const asked = useAsked("job_flows", handed ? null : `${idIn("jobs/{id}/flows", job)}?count=${FLOW_STEPS}`,
+    none ? NO_FLOWS_MS : FLOWS_MS, "");
+  useEffect(() => setNone(asked.data?.on === false), [asked.data]);
+  return useMemo(() => asked.data?.flows.filter((one) => one.groups.length > 0 && one.steps.length > 0) ?? [], [asked.data]);
 }
 
 /** Size in CSS pixels of an element that fills its row. */
@@ -104,6 +120,8 @@ export interface MapProps {
   report: Report;
   nodes: ReadonlyMap<string, Node>;
   route: Route;
+  /** The past is shown as of this time; null, or missing: now. */
+  upTo?: number | null;
   ask: (query: LinesQuery) => void;
 }
 
@@ -117,20 +135,23 @@ export function NodeMap(props: MapProps) {
   const phase = route.query.get("phase") ?? "";
   const [box, width] = useWidth();
   const [range, setRange] = useState<Range | null>(null);
-  const [by, setBy] = useState("time");
-  const asked = useScores(props.id, what, range, by, Math.max(40, Math.min(1_000, Math.floor((width || 800) / 3))));
   const last = useRef<Scores | null>(null);
+  const upTo = props.upTo ?? null;
+  const by = last.current?.what === what ? last.current.by : what === "nodes" ? "time" : "iteration";
+  const rowsAtMost = Math.max(1, Math.min(ROWS_MAX, what === "nodes" ? props.report.job.nodes : props.report.job.ranks));
+  const columns = width && Math.floor(Math.max(40, Math.min(1_000, width / 3, CELLS_MAX / rowsAtMost)));
+  const asked = useScores(props.id, what, range, by === "time" || upTo === null ? upTo : props.report.verdict.iteration, by, columns);
   if (asked.data) last.current = asked.data;
   const scores = last.current?.what === what ? last.current : null;
-  useEffect(() => setRange(null), [what, props.id]);
-  useEffect(() => { if (scores) setBy(scores.by); }, [scores]);
-  const matrix = useMemo(() => scores && matrixOf(scores, { report: props.report, nodes: props.nodes },
-    phase), [scores, props.report, props.nodes, phase]);
+  const flows = useFlows(props.id);
+  useEffect(() => setRange(null), [what, props.id, upTo]);
+  const matrix = useMemo(() => scores && matrixOf(scores, { report: props.report, nodes: props.nodes, upTo },
+    phase), [scores, props.report, props.nodes, phase, upTo]);
   const [whole, setWhole] = useState<Range | null>(null);
   const focused = useRef("");
   useEffect(() => {
     if (!matrix || !asked.data || range !== null) return;
-    setWhole(wholeRange(matrix, props.job, props.report));
+    setWhole(wholeRange(matrix, props.job, props.report, upTo));
     if (focused.current === what) return;
     focused.current = what;
     setRange(busyRange(matrix, props.report));
@@ -162,11 +183,11 @@ export function NodeMap(props: MapProps) {
           + "windows of 10 s on." : what === "ranks" ? "No rank has completed enough iterations to be compared."
           : "The lines of this job print no timers."}</p></Empty>}
         {matrix && !none && width > 0 && whole && <Canvas key={what} {...props} matrix={matrix} rows={rows} width={width}
-          whole={whole} range={range} setRange={setRange} />}
+          whole={whole} range={range} setRange={setRange} flows={flows} />}
       </div>
       {matrix && matrix.leftOut > 0 && <p className="note">{what === "nodes"
-        ? `The ${grouped(ROWS_MAX)} nodes that differ most; ${grouped(matrix.leftOut)} calmer ones are left out.`
-        : `Of the ${grouped(ROWS_MAX)} ranks that differ most, the slowest of each node; ${grouped(matrix.leftOut)} calmer ones are left out.`}</p>}
+        ? `The ${grouped(scores!.rows.length)} nodes that differ most; ${grouped(matrix.leftOut)} calmer ones are left out.`
+        : `Of the ${grouped(scores!.rows.length)} ranks that differ most, the slowest of each node; ${grouped(matrix.leftOut)} calmer ones are left out.`}</p>}
       {matrix && !none && <Legend />}
     </Section>
   );
@@ -195,6 +216,7 @@ interface CanvasProps extends MapProps {
   /** The part of it that the scores are of; null: all. */
   range: Range | null;
   setRange: (range: Range | null) => void;
+  flows: readonly FlowJob[];
 }
 
 /** What pointers do to the view: one pans, two zoom. */
@@ -385,6 +407,8 @@ function Canvas(props: CanvasProps) {
         onPointerLeave={() => setHover(null)} onKeyDown={key}
         onDoubleClick={(event) => zoom(0.4, Math.max(0, Math.min(1, (event.nativeEvent.offsetX - layout.left) /
           (layout.right - layout.left))), false, 0.5)} />
+      {props.flows.length > 0 && matrix.by === "time" && scene && <Later of={({ FlowLanes }) => <FlowLanes flows={props.flows}
+        left={layout.left} right={layout.right} width={width} x={xOf(view, layout)} />} />}
       <p className="readout" role="status">{hover ?? chosen ? said((hover ?? chosen)!, matrix, zone) : "\u00a0"}</p>
       {why && chosen && <Why cell={chosen} matrix={matrix} rows={all} report={report} nodes={props.nodes} ask={props.ask}
         close={() => { setWhy(false); canvas.current?.focus(); }} />}

@@ -42,6 +42,8 @@ export interface Matrix {
   pinned: MapRow[];
   rows: MapRow[];
   leftOut: number;
+  /** Behind it all rows are silent; Infinity: one of them goes on, or times do not tell. */
+  lastLine: number;
   /** What all labels begin with, and which is not worth its room. */
   prefix: string;
 }
@@ -50,6 +52,8 @@ export interface Matrix {
 export interface Known {
   report: Report;
   nodes: ReadonlyMap<string, Node>;
+  /** As of this time of the past; null: now. */
+  upTo: number | null;
 }
 
 const PINNED_MAX = 6;
@@ -164,6 +168,11 @@ export function matrixOf(scores: Scores, known: Known, wantedPhase = ""): Matrix
   const named = report.notable?.find((one) => one.phase !== null && phases.includes(one.phase))?.phase;
   const phase = phases.includes(wantedPhase) ? wantedPhase
     : named ?? tellingPhase(folded, phases, alarm / scores.step);
+  // Whether a node that has printed since was silent then is not known.
+  const silentFrom = (node: string) => {
+    const last = scores.by === "time" ? millis(known.nodes.get(node)?.last_line) : null;
+    return last !== null && last <= (known.upTo ?? Infinity) ? last : null;
+  };
   const rows = folded.filter((row) => row.phase === phase).map((row): MapRow => {
     const { cells } = row;
     let most = -1;
@@ -179,15 +188,16 @@ export function matrixOf(scores: Scores, known: Known, wantedPhase = ""): Matrix
       key: row.node, label: row.node, node: row.node, cells, most,
       firstSign, confidence: at === undefined ? 0 : report.nodes[at]!.confidence,
       suspicion: at ?? Infinity,
-      silentFrom: scores.by === "time" ? millis(known.nodes.get(row.node)?.last_line) : null,
+      silentFrom: silentFrom(row.node),
       suspectFrom: at === undefined ? null : beginOfSuspicion(report, at, scores.by),
     };
   });
+  const lastLine = rows.reduce((last, row) => Math.max(last, row.silentFrom ?? Infinity), begin + column * columns);
   const isPinned = (row: MapRow) => row.suspectFrom !== null;
   const pinned = rows.filter(isPinned).sort((a, b) => a.suspicion - b.suspicion || b.most - a.most).slice(0, PINNED_MAX);
   const taken = new Set(pinned.map((row) => row.key));
   return { what: scores.what, phases, phase, by: scores.by, step: scores.step, alarm, begin, column, columns, pinned,
-           rows: rows.filter((row) => !taken.has(row.key)), leftOut: scores.left_out,
+           rows: rows.filter((row) => !taken.has(row.key)), leftOut: scores.left_out, lastLine,
            prefix: sharedPrefix(rows.map((row) => row.node)) };
 }
 

@@ -332,6 +332,8 @@ function stages(to: CanvasRenderingContext2D, scene: Scene): void {
   to.textAlign = "left";
   let free = layout.left;
   const spans = [...report.stages].sort((a, b) => (millis(a.begin) ?? 0) - (millis(b.begin) ?? 0));
+  const paths = [new Path2D(), new Path2D()]; // stages that follow each other are told apart
+  const names: { text: string; from: number }[] = [];
   spans.forEach((stage, i) => {
     const begin = millis(stage.begin);
     const end = millis(stage.end);
@@ -339,17 +341,20 @@ function stages(to: CanvasRenderingContext2D, scene: Scene): void {
     const from = Math.max(x(begin), layout.left);
     const until = Math.min(Math.max(x(end), from + 2), layout.right);
     if (until <= layout.left || from >= layout.right) return;
-    to.fillStyle = colours.lane;
-    to.globalAlpha = i % 2 ? 0.55 : 1;
-    to.fillRect(from, top, until - from, 18);
-    to.globalAlpha = 1;
+    paths[i % 2]!.rect(from, top, until - from, 18);
     const text = spoken(stage.stage);
     if (until - from > to.measureText(text).width + 10 && from + 6 >= free) {
-      to.fillStyle = colours.text;
-      to.fillText(text, from + 6, top + 9);
+      names.push({ text, from });
       free = from + 10 + to.measureText(text).width;
     }
   });
+  to.fillStyle = colours.lane;
+  to.fill(paths[0]!);
+  to.globalAlpha = 0.55;
+  to.fill(paths[1]!);
+  to.globalAlpha = 1;
+  to.fillStyle = colours.text;
+  names.forEach(({ text, from }) => to.fillText(text, from + 6, top + 9));
 }
 
 /** Iterations that stand out, as high as they were long. */
@@ -365,6 +370,7 @@ function iterations(to: CanvasRenderingContext2D, scene: Scene): void {
   });
   const most = Math.max(...lengths, 1);
   to.fillStyle = colours.direct;
+  to.beginPath();
   report.iterations.forEach((one, i) => {
     const at = matrix.by === "time" ? millis(one.begin) : one.iteration;
     const until = matrix.by === "time" ? millis(one.end) : one.iteration + 1;
@@ -372,8 +378,9 @@ function iterations(to: CanvasRenderingContext2D, scene: Scene): void {
     const left = x(at);
     if (left > layout.right || left < layout.left) return;
     const height = Math.max(4, lengths[i]! / most * (ITERATIONS - 10));
-    to.fillRect(left, top + ITERATIONS - 3 - height, Math.max(3, Math.min(x(until ?? at), layout.right) - left - 1), height);
+    to.rect(left, top + ITERATIONS - 3 - height, Math.max(3, Math.min(x(until ?? at), layout.right) - left - 1), height);
   });
+  to.fill();
   to.font = "400 11px system-ui, sans-serif";
   to.fillStyle = colours.soft;
   to.textAlign = "left";
@@ -389,31 +396,30 @@ function events(to: CanvasRenderingContext2D, scene: Scene): void {
   const middle = layout.laneTop + STAGES + ITERATIONS + EVENTS / 2;
   laneName(to, scene, "events", middle);
   const x = xOf(view, layout);
-  for (const role of ROLES) {
+  for (const role of ROLES) { // each in one path
+    to.fillStyle = colours[role];
+    to.strokeStyle = colours[role];
+    to.lineWidth = 2;
+    to.beginPath();
     for (const event of report.events.filter((one) => one.role === role).slice(0, EVENTS_MAX)) {
       const at = matrix.by === "time" ? onAxis(report, millis(event.first.time)) : event.iteration;
       if (at === null) continue;
       const left = x(at);
       if (left < layout.left - 4 || left > layout.right + 4) continue;
-      to.fillStyle = colours[role];
-      to.strokeStyle = colours[role];
-      to.lineWidth = 2;
-      to.beginPath();
       if (role === "root") {
         to.moveTo(left, middle - 7);
         to.lineTo(left + 7, middle);
         to.lineTo(left, middle + 7);
         to.lineTo(left - 7, middle);
         to.closePath();
-        to.fill();
-      } else if (role === "direct") {
-        to.arc(left, middle, 5, 0, 7);
-        to.stroke();
       } else {
-        to.arc(left, middle, 3, 0, 7);
-        to.fill();
+        const radius = role === "direct" ? 5 : 3;
+        to.moveTo(left + radius, middle);
+        to.arc(left, middle, radius, 0, 2 * Math.PI);
       }
     }
+    if (role === "direct") to.stroke();
+    else to.fill();
   }
 }
 
@@ -451,8 +457,7 @@ export function drawScene(to: CanvasRenderingContext2D, scene: Scene, pictures: 
   to.fillRect(layout.left, layout.pinnedTop, layout.right - layout.left, matrix.pinned.length * layout.pinnedRow);
   to.fillRect(layout.left, layout.restTop, layout.right - layout.left, layout.restHeight);
   // Behind the last window that was compared all is silent from the last line on.
-  const lines = [...matrix.pinned, ...matrix.rows].map((row) => row.silentFrom ?? Infinity);
-  const end = xOf(view, layout)(Math.max(matrix.begin + matrix.column * matrix.columns, ...lines));
+  const end = xOf(view, layout)(matrix.lastLine);
   if (matrix.by === "time" && end < layout.right) {
     to.fillStyle = colours.silent;
     to.fillRect(end, layout.pinnedTop, layout.right - end, matrix.pinned.length * layout.pinnedRow);

@@ -43,7 +43,7 @@ TEST_CASE("parameters: what is refused is named, and what may have been meant") 
   };
   for (const Row& row : std::vector<Row>{
            {"incidents", {{"opne", "true"}}, "did you mean open?"},
-           {"incidents", {{"frobnicate", "1"}}, "it has job, open, count, after"},
+           {"incidents", {{"frobnicate", "1"}}, "it has job, fault, node, open, count, after"},
            {"healthz", {{"x", "1"}}, "'x' is no parameter of /api/v1/list, which has none"},
            {"incidents", {{"", ""}}, "'' is no parameter"},
            {"incidents", {{"open", "yes"}}, "open must be true or false, not 'yes'"},
@@ -54,6 +54,7 @@ TEST_CASE("parameters: what is refused is named, and what may have been meant") 
            {"jobs", {{"count", "-1"}}, "count must be"},
            {"jobs", {{"count", "1x"}}, "count must be"},
            {"jobs", {{"count", "99999999999999999999"}}, "count must be"},
+           {"scores", {{"rows", "4097"}}, "rows must be a number from 1 to 4096"},
            {"faults", {{"format", "yaml"}}, "format must be json or toml"},
            {"jobs", {{"count", "1"}, {"count", "2"}}, "count is there twice"},
            {"jobs", {{std::string(9'000, 'c'), "1"}}, "it has count, after"}}) {

@@ -51,10 +51,10 @@ TEST_CASE("scores: columns of time are times, and a row without a rank has null"
   CHECK(serve::parse_json(text_of(matrix))->find("end")->is_null());
 }
 
-TEST_CASE("scores: an answer has at most 1 MiB, and says how many rows it lacks") {
+TEST_CASE("scores: an answer has at most 4 MiB, and says how many rows it lacks") {
   scores::Matrix matrix;
   matrix.begins.assign(1000, 1);
-  matrix.rows.assign(1000, {"node-with-a-name", Rank{1}, "", std::vector<scores::Score>(1000, 9)});
+  matrix.rows.assign(4000, {"node-with-a-name", Rank{1}, "", std::vector<scores::Score>(1000, 9)});
   const std::string text = text_of(matrix);
   CHECK(text.size() <= kScoreBytesMax);
   CHECK(text.size() > kScoreBytesMax - 3000);

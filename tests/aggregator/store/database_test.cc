@@ -70,6 +70,61 @@ TEST_CASE("database: incidents in pages, of one millisecond, too, while some com
   CHECK(seen == all);
 }
 
+TEST_CASE("database: incidents of one known fault, in pages; alerts that no sink has taken") {
+  const l4::test::TempFolder folder;
+  Database database(folder.path() / "state.db", {});
+  for (int i = 1; i <= 6; ++i) {
+    Incident one = incident(i);
+    one.opened = at_ms(1000 * i);
+    one.told.fault = i % 2 == 0 ? "oom_host" : "";
+    CHECK(database.save(one));
+  }
+  IncidentQuery query;
+  query.fault = "oom_host";
+  query.count = 2;
+  auto rows = database.incidents(query);
+  REQUIRE(rows);
+  REQUIRE(rows->size() == 2);
+  CHECK(rows->at(0).id == incident(6).id);
+  CHECK(rows->at(1).id == incident(4).id);
+  query.before = IncidentCursor{rows->back().opened, rows->back().id};
+  rows = database.incidents(query);
+  REQUIRE(rows);
+  REQUIRE(rows->size() == 1);
+  CHECK(rows->at(0).id == incident(2).id);
+  query.fault = "of nobody";
+  CHECK(database.incidents(query)->empty());
+  query = {};
+  query.node = "node-4";
+  rows = database.incidents(query);
+  REQUIRE(rows);
+  REQUIRE(rows->size() == 1);
+  CHECK(rows->at(0).id == incident(4).id);
+  query.fault = "oom_host";
+  CHECK(database.incidents(query)->size() == 1);
+  query.fault = "of nobody";
+  CHECK(database.incidents(query)->empty());
+
+  Alert later{0, "chat", "i-1", "body", at_ms(1), at_ms(900), 0};
+  later.event = "opened";
+  later.job = "job-1";
+  later.line = "crashed: x";
+  Alert repeated{0, "chat", "i-2", "body", at_ms(1), at_ms(1), 0};
+  repeated.lasts = true;
+  CHECK(database.enqueue({later, repeated}));
+  auto waiting = database.untaken("chat", at_ms(5), 10);
+  REQUIRE(waiting);
+  REQUIRE(waiting->size() == 2);
+  CHECK(waiting->at(0).line == "crashed: x");
+  CHECK(waiting->at(0).event == "opened");
+  CHECK(waiting->at(0).job == "job-1");
+  CHECK(database.sent(waiting->at(1).id, at_ms(700)));
+  waiting = database.untaken("chat", at_ms(5), 10);
+  CHECK(waiting->size() == 1);  // the repeated one was taken, and is not due again
+  CHECK(database.untaken("chat", at_ms(5), 0)->empty());
+  CHECK(database.untaken("other", at_ms(5), 10)->empty());
+}
+
 TEST_CASE("database: incidents, jobs, pool and alerts come back from disk") {
   const l4::test::TempFolder folder;
   const Path path = folder.path() / "state.db";
@@ -241,6 +296,7 @@ TEST_CASE("database: an older schema is brought up to date, a newer one left alo
     auto connection = SqlConnection::open(path, "");
     CHECK(connection->run(
         "DROP TABLE alerts; DROP TABLE snapshots; DROP TABLE outcomes; DROP INDEX pool_by_run; "
+        "DROP INDEX incidents_by_fault; DROP INDEX incidents_by_node; "
         "ALTER TABLE incidents DROP COLUMN told_state; ALTER TABLE incidents DROP COLUMN "
         "told_node; "
         "ALTER TABLE incidents DROP COLUMN told_rank; ALTER TABLE incidents DROP COLUMN "
