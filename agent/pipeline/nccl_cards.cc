@@ -82,25 +82,28 @@ void NcclCards::list(std::string_view transport, std::string_view text, Host& ho
                      const std::optional<User>& user) {
   Devices found;
   text = text.substr(0, text.find(';'));
-  std::optional<std::uint32_t> joined;  // the number of the device whose parts are being listed
+  std::uint32_t of = 0;  // the number of the device that is listed; `joined`: of its parts
+  bool joined = false;
   for (std::size_t at = text.find('['); at != std::string_view::npos; at = text.find('[')) {
     text.remove_prefix(at + 1);
     const auto number = take_number(text);
     if (!number || !text.starts_with(']')) continue;
     text.remove_prefix(1);
     if (text.starts_with("={")) {
-      joined = number;
+      of = *number;
+      joined = true;
       continue;
     }
+    if (!joined) of = *number;
     if (text.starts_with(' ')) text.remove_prefix(1);
     const std::string_view device = text.substr(0, text.find_first_of(" ,}"));
     const std::string card = card_of(device, transport == "Socket");
     text.remove_prefix(device.size());
     if (!card.empty() && found.size() < kDevicesMax) {
-      auto& cards = found[joined.value_or(*number)];
+      auto& cards = found[of];
       if (cards.size() < kDevicesMax) cards.push_back(card);
     }
-    if (text.starts_with('}')) joined.reset();
+    if (text.starts_with('}')) joined = false;
   }
   constexpr std::size_t kTransportsMax = 8;
   const std::string name(transport.substr(0, kNameBytesMax));
