@@ -7,7 +7,7 @@ A simulated fleet (l4-fleet) plays one job of --nodes nodes with 8 ranks each, i
 crashes twice; from the first fifth on headless Chromium shows the job and its map. What must hold:
 all rows are there, batches are taken as before, both crashes are found in time and nothing else
 (l4-fleet judges that), and at the end the tab has less than 300 MB. Then, with the fleet gone, the
-first picture is measured, and a pan over a map of as many nodes and 4,000 windows of 10 s, whose
+first picture is measured, and a pan over a map of 2,000 nodes and 4,000 windows of 10 s, whose
 scores are made in the browser, at the width that the page asks for: script, layout and paint of a
 frame by Chromium's trace. Takes --seconds (600) and a minute.
 """
@@ -144,13 +144,13 @@ def first_picture(browser, url):
     return browser.run("return drawn.first") / 1_000
 
 
-def measure(expect, options, http, browser):
+def measure(expect, http, browser):
     url = f"http://127.0.0.1:{http}/jobs/big"
     with made_map.Made(browser, made_map.COUNTED):
         first_picture(browser, url)
         seconds = [first_picture(browser, url) for _ in range(3)]
         show(expect, "first picture of the real map, s", statistics.median(seconds), FIRST_S)
-    made = made_map.answers(nodes=options.nodes, windows=made_map.WINDOWS)
+    made = made_map.answers(nodes=made_map.NODES, windows=made_map.WINDOWS)
     with made_map.Made(browser, made_map.COUNTED, made):
         seconds = [first_picture(browser, url) for _ in range(3)]
         show(expect, "first picture of 4,000 windows, s", statistics.median(seconds), FIRST_S)
@@ -162,6 +162,7 @@ def measure(expect, options, http, browser):
         time.sleep(0.5)
         calls = browser.run("return [...drawn.frames.values()]")
         frames = sorted(frames_of(browser.driver.get_log("performance")))
+        show(expect, "memory of the tab with that map, MB", memory_mb(browser), TAB_MB)
     expect.that(len(frames) > MOVES / 4, "frames of the pan are in the trace", len(frames))
     if frames:
         print(f"  {len(frames)} frames, at most {max(calls)} draw calls in one")
@@ -194,7 +195,7 @@ def main():
         try:
             live.wait_for(lambda: answers(http))
             play_fleet(expect, options, folder, (http, wire), aggregator.pid, browser)
-            measure(expect, options, http, browser)
+            measure(expect, http, browser)
         finally:
             browser.close()
             aggregator.terminate()
