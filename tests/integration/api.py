@@ -235,7 +235,7 @@ def check_scores(expect, asker):
     part = asker.json(f"{path}ranks&from={first}&to={last}")
     expect.equal(part["columns"], ranks["columns"][1:4], "from and to")
     for query in ("what=rank", "what=ranks&from=soon", "what=nodes&to=soon",
-                  "what=ranks&width=0", "what=ranks&rows=1001", "what=ranks&wdth=3"):
+                  "what=ranks&width=0", "what=ranks&rows=4097", "what=ranks&wdth=3"):
         expect.equal(asker.ask(f"/api/v1/jobs/sample/scores?{query}")[0], 400, f"scores?{query}")
     expect.equal(asker.ask("/api/v1/jobs/nobody/scores?what=ranks")[0], 404, "scores of no job")
 

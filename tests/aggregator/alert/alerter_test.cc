@@ -61,7 +61,7 @@ Alert crash(const std::string& job) {
   return alert;
 }
 
-AlerterOptions options() {
+AlerterOptions one_sink() {
   AlerterOptions made;
   made.webhook = "http://127.0.0.1:1/";
   made.sender.retry_first = Millis{1};
@@ -75,7 +75,7 @@ TEST_CASE("alerter: a line and a post, retried until it has arrived, in order") 
   store::Database database(folder.path() / "state.db", {});
   Hook hook;
   hook.refuses = 3;
-  Alerter alerter(options(), database, hook.hooks());
+  Alerter alerter(one_sink(), database, hook.hooks());
   CHECK(alerter.send(crash("a")).has_value());
   REQUIRE(hook.wait([&] { return hook.bodies.size() == 1; }));
   CHECK(hook.tries == 4);
@@ -95,7 +95,7 @@ TEST_CASE("alerter: a notice is an alert only where a sink asks for notices") {
   test::TempFolder folder;
   store::Database database(folder.path() / "state.db", {});
   Hook hook;
-  AlerterOptions some = options();
+  AlerterOptions some = one_sink();
   Alerter alerter(some, database, hook.hooks());
   Alert notice;
   notice.kind = Kind::noticed;
@@ -129,7 +129,7 @@ TEST_CASE("alerter: unsent alerts are sent after a restart, once") {
   hook.refuses = 1'000'000;
   {
     store::Database database(folder.path() / "state.db", {});
-    Alerter alerter(options(), database, hook.hooks());
+    Alerter alerter(one_sink(), database, hook.hooks());
     CHECK(alerter.send(crash("a")).has_value());
     REQUIRE(hook.wait([&] { return hook.tries > 0; }));
   }
@@ -139,11 +139,11 @@ TEST_CASE("alerter: unsent alerts are sent after a restart, once") {
   }
   {
     store::Database database(folder.path() / "state.db", {});
-    Alerter alerter(options(), database, hook.hooks());
+    Alerter alerter(one_sink(), database, hook.hooks());
     REQUIRE(hook.wait([&] { return hook.bodies.size() == 1; }));
   }
   store::Database database(folder.path() / "state.db", {});
-  Alerter alerter(options(), database, hook.hooks());
+  Alerter alerter(one_sink(), database, hook.hooks());
   CHECK(alerter.send(crash("b")).has_value());
   REQUIRE(hook.wait([&] { return hook.bodies.size() == 2; }));
   CHECK(hook.bodies[1].find("\"job\": \"b\"") != std::string::npos);
@@ -154,7 +154,7 @@ TEST_CASE("alerter: without a database memory is bounded and the oldest alert dr
   store::Database database(folder.path() / "nowhere" / "state.db", {});
   Hook hook;
   hook.refuses = 1'000'000;
-  AlerterOptions few = options();
+  AlerterOptions few = one_sink();
   few.sender.waiting_max = 3;
   Alerter alerter(few, database, hook.hooks());
   for (const char* job : {"a", "b", "c", "d", "e"}) CHECK_FALSE(alerter.send(crash(job)));
