@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-COMMITS = 15
+COMMITS = 10
 MADE = (".capnp.c++", ".c", "web/assets.cc")
 
 
