@@ -305,7 +305,10 @@ void JobPipeline::ingest(LogState& log, const decode::Record& record) {
     mark = own->mark_of(record, match.id, known);
   }
   const Stage stage = record.stack.empty() ? Stage::unknown : packs_->stage_of(record.stack);
-  if (mark && !mark->counted && log.watch.restless()) mark = own->count_instead(known);
+  if (mark && !mark->counted && log.watch.restless()) {
+    mark.reset();
+    own->lose_marker();
+  }
   if (log.fed) own->set_arrival(log.fed->wall);  // it may have waited since then
   const bool silent = record.outline.collapsed != 0 && segment::ships_parameters(known) &&
                       silent_.find(record.outline) != nullptr;

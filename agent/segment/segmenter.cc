@@ -49,18 +49,18 @@ IterationMark Segmenter::numbered(const Progress& progress, const IterationMarke
 /// Numbers with fractions are means or shares: they count no iterations, their lines are signs of
 /// progress.
 void Segmenter::forget_numbers() {
-  if (!std::exchange(fractions_, true)) count_signs();
-}
-
-void Segmenter::count_signs() {
+  if (std::exchange(fractions_, true)) return;
   if (has_number_) number_anew();
   has_number_ = numbered_before_ = false;
 }
 
-std::optional<IterationMark> Segmenter::count_instead(const TemplateTraits& traits) {
-  if (!marks_counted_) count_signs();
-  has_number_ = false;
-  return counted_mark(traits.role.progress || traits.role.iteration != nullptr);
+/// A flood of lines with such numbers counts a slice of time apart, as segments are cut where there
+/// is no marker.
+bool Segmenter::comes_too_soon(std::optional<TimeMs> time) {
+  if (!time || clock_jumps_) return true;
+  if (sign_time_ && std::chrono::abs(*time - *sign_time_) < kSlice) return true;
+  sign_time_ = time;
+  return false;
 }
 
 bool Segmenter::continues(std::int64_t number) const {
@@ -132,7 +132,8 @@ std::optional<IterationMark> Segmenter::mark_of(const decode::Record& record, Lo
   if (traits.role.banner != nullptr || is_startup(traits.role.stage)) epochs_.start();
   if (by_pack) {
     auto mark = pack_mark(record, *rule, traits.number_hint);
-    return mark || !fractions_ ? mark : counted_mark(true);
+    if (mark || !fractions_) return mark;
+    return counted_mark(traits.role.progress || !comes_too_soon(record.time));
   }
   const bool ordinary = !record.folded && traits.level < Level::warning &&
                         traits.role.stage == Stage::unknown &&

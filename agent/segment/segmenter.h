@@ -65,9 +65,12 @@ class Segmenter {
   void add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits) {
     add(record, id, traits, mark_of(record, id, traits));
   }
-  /// The mark of a line whose number counts no iterations, because the numbers of its source jump
-  /// back and forth: it is a sign of progress at most.
-  std::optional<IterationMark> count_instead(const TemplateTraits& traits);
+  /// Forgets the marker, because its numbers count no iterations. Until another marker appears,
+  /// segments are cut by time.
+  void lose_marker() {
+    forget_counted();
+    has_marker_ = false;
+  }
   /// True if the last record was searched for parameters and has none.
   bool was_silent() const { return was_silent_; }
   void finish();
@@ -113,8 +116,8 @@ class Segmenter {
   std::optional<IterationMark> learned_mark(const decode::Record& record, LocalTemplateId id,
                                             const TemplateTraits& traits);
   std::optional<IterationMark> counted_mark(bool sign);
+  bool comes_too_soon(std::optional<TimeMs> time);
   void forget_numbers();
-  void count_signs();
   IterationMark numbered(const Progress& progress, const IterationMarker* rule, MarkerKind kind);
   void note_announced(std::string_view text);
   bool continues(std::int64_t number) const;
@@ -161,6 +164,7 @@ class Segmenter {
   bool has_pack_marker_ = false;                  ///< a rule pack knows the marker of this source
   bool has_number_ = false;                       ///< the source prints iteration numbers
   bool fractions_ = false;                        ///< numbers of its pack's lines have fractions
+  std::optional<TimeMs> sign_time_;  ///< of the newest line with a fraction that counted
   std::uint32_t learned_ = 0;  ///< IterationLearner::changes() at the last number; 0: a pack's
   int strays_ = 0;             ///< learned marks since the rule pack's last one
   int patience_ = 6;           ///< so many of them show that the pack's line comes no more

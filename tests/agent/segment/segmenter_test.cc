@@ -564,23 +564,5 @@ TEST_CASE("kind: a line that a pack knows as a sign of progress holds no number 
   }
 }
 
-TEST_CASE("a number that is said to count nothing stands for a sign of progress") {
-  Feed feed;
-  const std::string text =
-      ":::MLLOG {\"key\": \"tracked_stats\", \"value\": {\"train_loss\": 2.5}, "
-      "\"metadata\": {\"step\": 30}}";
-  feed.line(text, 1000);
-  TemplateTraits traits;
-  traits.role = packs().classify(text);
-  const auto first = feed.segmenter().count_instead(traits);
-  const auto second = feed.segmenter().count_instead(traits);
-  REQUIRE((first && second));
-  CHECK((first->counted && second->counted));
-  CHECK(second->iteration == first->iteration + 1);
-  CHECK(second->numbering == 1);
-  traits.role = packs().classify("a line that no pack knows");
-  CHECK_FALSE(feed.segmenter().count_instead(traits));
-}
-
 }  // namespace
 }  // namespace l4::segment
