@@ -79,8 +79,7 @@ void Segmenter::number_anew() {
 /// text was printed on its line. Beside a rule pack's marker only bars are looked at, and they
 /// count once the pack's line comes no more.
 std::optional<IterationMark> Segmenter::learned_mark(const decode::Record& record,
-                                                     LocalTemplateId id,
-                                                     const TemplateTraits& traits) {
+                                                     LocalTemplateId id, bool promising) {
   const IterationLearner::Moment now{record.lines.front(), record.time};
   bool beside = false;
   std::optional<IterationLearner::Learned> learned;
@@ -91,15 +90,12 @@ std::optional<IterationMark> Segmenter::learned_mark(const decode::Record& recor
   }
   const std::uint32_t changes = learner_.changes();
   const bool drawn = record.progress && record.bar.empty();
-  if (auto of_text = learner_.observe(id, record.text, now, {drawn, traits.promising});
+  if (auto of_text = learner_.observe(id, record.text, now, {drawn, promising});
       of_text && (!learned || learner_.changes() != changes)) {
     learned = of_text;
     beside = false;
   }
   if (!learned) return std::nullopt;
-  // Samples and epochs on a line that a pack knows as a sign of progress: it would know iterations.
-  if (traits.role.progress && (learner_.grounds() & wire::kGroundOtherUnit) != 0)
-    return std::nullopt;
   if (has_pack_marker_) {
     if (++strays_ < patience_) return std::nullopt;
     has_pack_marker_ = false;  // its line has not come for as long
@@ -135,12 +131,13 @@ std::optional<IterationMark> Segmenter::mark_of(const decode::Record& record, Lo
     if (mark || !fractions_) return mark;
     return counted_mark(traits.role.progress || !comes_too_soon(record.time));
   }
-  const bool ordinary = !record.folded && traits.level < Level::warning &&
+  // Of a line that a pack knows as a sign of progress, it would know the number as well.
+  const bool ordinary = !record.folded && traits.level < Level::warning && !traits.role.progress &&
                         traits.role.stage == Stage::unknown &&
                         traits.role.stage_end == Stage::unknown;
   const bool bar = record.progress || rule != nullptr;
   if (bar || (!has_pack_marker_ && ordinary))
-    if (const auto mark = learned_mark(record, id, traits)) return mark;
+    if (const auto mark = learned_mark(record, id, traits.promising)) return mark;
   if (bar && learner_.redrawn()) return std::nullopt;
   return counted_mark(traits.role.progress);
 }

@@ -114,7 +114,7 @@ class Segmenter {
   std::optional<IterationMark> pack_mark(const decode::Record& record,
                                          const IterationMarker& marker, ReadHint& hint);
   std::optional<IterationMark> learned_mark(const decode::Record& record, LocalTemplateId id,
-                                            const TemplateTraits& traits);
+                                            bool promising);
   std::optional<IterationMark> counted_mark(bool sign);
   bool comes_too_soon(std::optional<TimeMs> time);
   void forget_numbers();
