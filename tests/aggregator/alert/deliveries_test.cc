@@ -22,9 +22,10 @@ TEST_CASE("deliveries: an alert waits with the reason until its sink has taken i
   store::Database database = world.database();
   Alerter alerter(options(), database, world.hooks());
   send(alerter, alert("a"));
-  REQUIRE(world.wait([&] {
+  REQUIRE(world.wait([&] {  // the try is told before the database has the time of the next one
     const auto chat = deliveries_of(alerter, "chat");
-    return chat.size() == 1 && chat[0].tried && chat[0].failures == 1;
+    return chat.size() == 1 && chat[0].tried && chat[0].failures == 1 &&
+           chat[0].next > chat[0].tried;
   }));
   const Delivery waits = deliveries_of(alerter, "chat").front();
   CHECK(waits.status == Status::waiting);
@@ -33,8 +34,6 @@ TEST_CASE("deliveries: an alert waits with the reason until its sink has taken i
   CHECK(waits.job == "a");
   CHECK(waits.line == "crashed: it is a");
   CHECK(waits.trouble == "answered 503");
-  REQUIRE(waits.next.has_value());
-  CHECK(*waits.next > *waits.tried);
   REQUIRE(world.wait([&] { return world.count("http://pager") == 1; }));
   REQUIRE(
       world.wait([&] { return deliveries_of(alerter, "pager").front().status == Status::taken; }));
@@ -65,13 +64,15 @@ TEST_CASE("deliveries: what waits outlives a restart, and an alert of no inciden
     REQUIRE(world.wait([&] { return alerter.stats().sinks.at(1).failures == 1; }));
   }
   Alerter alerter(options(), database, world.hooks());
-  const auto chat = deliveries_of(alerter, "chat");
-  REQUIRE_FALSE(chat.empty());
+  std::vector<Delivery> chat;
+  REQUIRE(world.wait([&] {  // the end may have come before the first failure was stored
+    chat = deliveries_of(alerter, "chat");
+    return !chat.empty() && chat[0].failures >= 1;
+  }));
   CHECK(chat[0].status == Status::waiting);
   CHECK(chat[0].event == "degraded");
   CHECK(chat[0].incident.empty());
   CHECK(chat[0].line == "the disk is full");
-  CHECK(chat[0].failures >= 1);
 }
 
 TEST_CASE("deliveries: a repeated alert is one row, and the newest 64 tries are kept") {

@@ -115,8 +115,8 @@ TEST_CASE("tls: who answers must be who was asked for") {
   CHECK(get(url(*by_name, "/", "localhost"), {.timeout = 5s, .ca = ca.pem()}));
   refused(get(url(*by_address, "/", "localhost"), {.timeout = 5s, .ca = ca.pem()}),
           "for another host than localhost");
-  const auto brief = start(ca.sign("brief", "IP:127.0.0.1", -60, 1));
-  std::this_thread::sleep_for(2s);
+  const auto brief = start(ca.sign("brief", "IP:127.0.0.1", -60, 5));  // time to start, then not
+  std::this_thread::sleep_for(6s);
   refused(get(url(*brief), {.timeout = 5s, .ca = ca.pem()}), "has expired");
   const auto missing = get(url(*brief), {.timeout = 5s, .ca = folder.path() / "gone"});
   REQUIRE_FALSE(missing);
