@@ -450,6 +450,13 @@ static bool pauses(const job::JobView& view) {
   });
 }
 
+/// Nothing was completed for some iterations.
+bool stood(const Findings& findings) {
+  const Millis pause{
+      static_cast<std::int64_t>(numbers::verdict().pause_gaps * findings.clock.gap_median_ms)};
+  return findings.silence.stalled_for >= std::max(numbers::verdict().pause_min, pause);
+}
+
 bool has_stopped(const Findings& findings) {
   // A program that leaves prints new lines, and so does one that evaluates or saves for the first
   // time, behind which nothing follows for a while.
@@ -458,6 +465,7 @@ bool has_stopped(const Findings& findings) {
   const bool pausing =
       !findings.silence.overdue && !findings.failures.parted && pauses(findings.view);
   if (findings.live == nullptr && findings.failures.closed && !leaving && !pausing &&
+      (findings.failures.led || stood(findings)) &&
       (findings.failures.events.size() >= numbers::verdict().closing_events_min ||
        !find_lost_nodes(findings).empty()))
     return true;
@@ -472,10 +480,7 @@ bool has_stopped(const Findings& findings) {
   if (findings.live != nullptr) return false;  // it may go on
   if (pausing) return false;
   // Healthy runs print none of these events, so a pause of some iterations is enough.
-  const Millis pause{
-      static_cast<std::int64_t>(numbers::verdict().pause_gaps * findings.clock.gap_median_ms)};
-  return findings.failures.events.size() > 1 &&
-         findings.silence.stalled_for >= std::max(numbers::verdict().pause_min, pause);
+  return findings.failures.events.size() > 1 && stood(findings);
 }
 
 Verdict decide(const VerdictInput& input, Facts known) {

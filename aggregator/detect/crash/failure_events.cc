@@ -11,6 +11,7 @@
 #include "aggregator/detect/crash/failure_order.h"
 #include "aggregator/detect/crash/free_text.h"
 #include "aggregator/detect/crash/precedence.h"
+#include "aggregator/detect/crash/quiet.h"
 #include "aggregator/detect/crash/set_apart.h"
 #include "aggregator/detect/evidence/ending.h"
 #include "aggregator/job/clock.h"
@@ -421,23 +422,6 @@ void take_set_apart(const job::JobView& view, const job::JobClock& clock,
   if (!course.known().runs) keep_rare(view, events);
 }
 
-/// After a failure all other new events belong to it, and shortly before it those that healthy runs
-/// do not print.
-void add_quiet(const job::JobView& view, const job::JobClock& clock,
-               const std::vector<EventHint>& hints, const UsualCourse& course,
-               std::vector<FailureEvent>& quiet, FailureEvents& found) {
-  if (!found.first_failure) return;
-  for (FailureEvent& event : quiet) {
-    if (!event.first_time) continue;
-    const bool apart =
-        course.known().runs && is_set_apart(view, clock, event, hints[event.event], course);
-    const bool after = *event.first_time >= *found.first_failure;
-    const bool near = *event.first_time + numbers::crash().quiet_before >= *found.first_failure;
-    if ((after && clock.has_iterations()) || (apart && near))
-      found.events.push_back(std::move(event));
-  }
-}
-
 }  // namespace
 
 FailureEvents find_failure_events(const job::JobView& view, const job::JobClock& clock,
@@ -472,6 +456,7 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
   if (found.compared && known.runs) {
     const Closing closing = closing_of(view, found.events, course);
     found.closed = closing.most_nodes;
+    found.led = closing.led;
     found.closing = closing.on_a_node;
     found.parted = closing.parted;
   }

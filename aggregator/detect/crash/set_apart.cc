@@ -70,11 +70,16 @@ Closing closing_of(const job::JobView& view, const std::vector<FailureEvent>& ev
                    const UsualCourse& course) {
   std::vector<std::size_t> closing(view.nodes.size(), 0);
   std::vector<std::vector<bool>> nodes_of;  // by event
+  bool led = std::ranges::none_of(view.streams, [](const job::StreamView& stream) {
+    return stream.state->last_completed.has_value();
+  });
   for (const FailureEvent& found : events) {
     std::vector<bool>& on = nodes_of.emplace_back(view.nodes.size(), false);
     for (const std::uint32_t i : found.occurrences) {
       const job::Occurrence& at = view.events[found.event].at[i];
-      if (course.closes_at(at.stream, at.first_line)) on[view.streams[at.stream].node] = true;
+      if (!course.closes_at(at.stream, at.first_line)) continue;
+      on[view.streams[at.stream].node] = true;
+      led = led || view.streams[at.stream].state->last_completed;
     }
     for (std::size_t node = 0; node < on.size(); ++node) closing[node] += on[node] ? 1 : 0;
   }
@@ -85,6 +90,7 @@ Closing closing_of(const job::JobView& view, const std::vector<FailureEvent>& ev
     return !on[static_cast<std::size_t>(at)] && std::ranges::find(on, true) != on.end();
   };
   return {.most_nodes = 2 * std::ranges::count(closing, 0U) < std::ssize(closing),
+          .led = led,
           .on_a_node = *most,
           .parted = *most > 0 && std::ranges::any_of(nodes_of, lacks)};
 }

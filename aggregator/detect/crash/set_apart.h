@@ -55,6 +55,7 @@ bool is_set_apart(const job::JobView& view, const job::JobClock& clock, const Fa
 /// How logs of nodes close with events that are set apart.
 struct Closing {
   bool most_nodes = false;    ///< on most nodes some stream closes with one of them
+  bool led = false;           ///< a stream with iterations does, or there is none
   std::size_t on_a_node = 0;  ///< different ones with which streams of one node close, at most
   bool parted = false;        ///< of two nodes each closes with one of which the other has none
 };

@@ -22,6 +22,7 @@ struct EventHint {
   Severity severity = Severity::none;
   bool consequence = false;  ///< usually follows another fault
   bool known_fault = false;
+  bool harmless = false;  ///< a known fault that does nothing by itself
   bool general = false;   ///< a known fault that says only that something failed, not what
   bool coded = false;     ///< a known fault that its error code identifies
   bool ordinary = false;  ///< an exception such as programs raise and catch
@@ -70,6 +71,7 @@ struct FailureEvents {
   bool compared = false;    ///< no event sounds like a failure; the comparison sets these apart
   bool worded = true;       ///< what lines say was read
   bool closed = false;      ///< `compared`, and most nodes' logs end with them
+  bool led = true;          ///< and so does the log of a stream with iterations, if there is one
   std::size_t closing = 0;  ///< `compared`: so many of them end the logs of one node
   bool parted = false;      ///< `compared`, and nodes end with different ones of them
   bool open = false;        ///< `compared`, and nothing shows that the job failed

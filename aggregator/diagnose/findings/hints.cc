@@ -145,7 +145,8 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
       hint.ordinary = fault.category == faults::Category::user && fault.subcategory == "program";
       hint.coded = std::ranges::count(fault.conditions, wire::ParameterKind::code,
                                       &faults::Condition::kind) > 0;
-      hint.consequence = fault.consequence || fault.severity == Level::info;  // harmless by itself
+      hint.harmless = fault.severity == Level::info;
+      hint.consequence = fault.consequence || hint.harmless;
       hint.waited = std::ranges::any_of(hints.faults[i], &faults::Fault::timeout);
       hint.stop = !fault.stopped_by.empty();
       hint.setup = std::ranges::any_of(hints.faults[i], &faults::Fault::setup);
