@@ -63,9 +63,21 @@ void detect_hang(const Attempt& attempt, Findings& findings) {
   findings.silence.overdue = !other_run && !works;
 }
 
+/// Rates are the inverse of durations: what counts as slow for these does so for them.
+std::optional<detect::slow::RateFall> rate_fall(const job::JobView& view) {
+  const detect::slow::Options slow;
+  detect::figures::Options figures;
+  figures.values_min = static_cast<std::uint32_t>(slow.after_min);
+  figures.rate_ratio_max = 1 / slow.ratio_min;
+  const auto fall = detect::figures::find_rate_fall(view, figures);
+  if (!fall) return std::nullopt;
+  return detect::slow::RateFall{fall->from, fall->ratio};
+}
+
 void detect_slow(const Attempt& attempt, Findings& findings) {
   if (attempt.options.without.has(Part::durations)) return;
-  findings.slowdown = detect::slow::find_slowdown(findings.view, findings.clock);
+  findings.slowdown =
+      detect::slow::find_slowdown(findings.view, findings.clock, {}, rate_fall(findings.view));
   if (!findings.slowdown.found)
     findings.slowdown =
         detect::slow::find_short_slowdown(findings.view, findings.clock, findings.hints.events);

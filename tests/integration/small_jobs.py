@@ -103,6 +103,25 @@ def warned(form, twin):
     return [quiet if node == 3 else end for node in range(6)]
 
 
+SHARES = (0.7, 1.3, 0.6, 1.0, 1.4, 0.75, 1.2)
+RATES = ("tokens/s: {:.1f}", "tps: {:.0f}  tflops: 131.5", "samples/sec: {:.2f}")
+
+
+def rated(form, twin):
+    """Times between the lines scatter; the rate that they print falls in the middle for good."""
+    texts = []
+    for _ in range(3):
+        now, text = 20.0, at(CLOCKS[form], 0, "model is built")
+        for number in range(1, 31):
+            slow = 1.7 if number > 17 and not twin else 1
+            now += 40 * slow * SHARES[number % 7]
+            rate = RATES[form].format(7663.5 / slow + number % 3)
+            text += at(CLOCKS[form], int(now), f"step: {5 * number}  loss: {9 - number / 200:.4f}  "
+                       f"memory: 30.91GiB  {rate}")
+        texts.append(text)
+    return texts
+
+
 # Kind, its job, states, first suspect node, states of its twin.
 KINDS = (
     ("a stamp of another clock", early_stamp, {"crashed"}, "n1",
@@ -111,6 +130,7 @@ KINDS = (
     ("a limit behind a lost node", limit, {"node_lost"}, "n2", {"crashed"}),
     ("a last line without a time", last_line, {"crashed", "node_lost"}, "n1", set()),
     ("nothing but the failure", nothing_else, {"launch_failed"}, "n2", {"crashed"}),
+    ("rates where times scatter", rated, {"slow"}, None, {"healthy", "unknown"}),
     ("a lost peer that is only warned of", warned, {"node_lost"}, "n3", {"finished"}),
 )
 

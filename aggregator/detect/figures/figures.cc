@@ -167,6 +167,15 @@ void add(std::vector<Change>& changes, Change change, std::uint32_t stream) {
   *same = std::move(change);
 }
 
+using Numbers = std::map<std::pair<FigureKind, std::string>, std::vector<FigureWindow>>;
+
+Numbers numbers_of(const job::StreamView& stream) {
+  Numbers numbers;
+  for (const FigureWindow& window : stream.state->figures.windows())
+    numbers[{window.kind, window.name}].push_back(window);
+  return numbers;
+}
+
 }  // namespace
 
 std::optional<Change> change_of(const std::vector<FigureWindow>& windows, const Options& options) {
@@ -180,10 +189,7 @@ std::vector<Change> find_changes(const job::JobView& view, const Options& option
   std::vector<Change> changes;
   std::map<std::pair<FigureKind, std::string>, std::uint32_t> printing;
   for (std::uint32_t i = 0; i < view.streams.size(); ++i) {
-    std::map<std::pair<FigureKind, std::string>, std::vector<FigureWindow>> numbers;
-    for (const FigureWindow& window : view.streams[i].state->figures.windows())
-      numbers[{window.kind, window.name}].push_back(window);
-    for (const auto& [number, windows] : numbers) {
+    for (const auto& [number, windows] : numbers_of(view.streams[i])) {
       ++printing[number];
       if (auto change = change_of(windows, options)) add(changes, std::move(*change), i);
     }
@@ -192,6 +198,35 @@ std::vector<Change> find_changes(const job::JobView& view, const Options& option
   std::ranges::sort(changes, {},
                     [](const Change& change) { return std::pair(change.figure, change.name); });
   return changes;
+}
+
+std::optional<Fall> find_rate_fall(const job::JobView& view, const Options& options) {
+  struct Rate {
+    std::size_t printing = 0;
+    std::vector<Fall> falls;
+  };
+  std::map<std::string, Rate> rates;
+  for (const job::StreamView& stream : view.streams)
+    for (const auto& [number, windows] : numbers_of(stream)) {
+      if (number.first != FigureKind::rate) continue;
+      Rate& rate = rates[number.second];
+      ++rate.printing;
+      const auto change = find_shift(windows, options);
+      if (change && change->from && change->value > 0)
+        rate.falls.push_back({*change->from, *change->usual / change->value});
+    }
+  std::erase_if(
+      rates, [](const auto& rate) { return 2 * rate.second.falls.size() <= rate.second.printing; });
+  if (rates.empty()) return std::nullopt;
+  std::vector<Fall>& falls = std::ranges::max_element(rates, {}, [](const auto& rate) {
+                               return rate.second.printing;
+                             })->second.falls;
+  const auto middle = falls.begin() + static_cast<std::ptrdiff_t>(falls.size() / 2);
+  std::ranges::nth_element(falls, middle, {}, &Fall::ratio);
+  Fall fall = *middle;
+  std::ranges::nth_element(falls, middle, {}, &Fall::from);
+  fall.from = middle->from;
+  return fall;
 }
 
 }  // namespace l4::detect::figures

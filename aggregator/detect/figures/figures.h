@@ -54,6 +54,14 @@ struct Change {
 /// By kind of number, then by name.
 std::vector<Change> find_changes(const job::JobView& view, const Options& options = {});
 
+struct Fall {
+  Iteration from{0};
+  double ratio = 1;  ///< how many times lower than before
+};
+
+/// The fall of a rate on most streams that print it; with several rates, of that which most print.
+std::optional<Fall> find_rate_fall(const job::JobView& view, const Options& options);
+
 /// The change of one number, of which these are the windows.
 std::optional<Change> change_of(const std::vector<wire::FigureWindow>& windows,
                                 const Options& options = {});

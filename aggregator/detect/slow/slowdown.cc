@@ -74,34 +74,6 @@ Split best_split(const Values& logs, const Options& options) {
 
 using Ticks = std::vector<const job::ClockTick*>;
 
-struct TimedTicks {
-  Ticks ticks;
-  std::size_t earlier = 0;  ///< number of those of the run that came before them
-};
-
-/// Ticks with a known time. A large jump of the numbers begins another run: the newest with
-/// `enough` ticks is looked at. Only the newest ticks are used, since the search is quadratic.
-TimedTicks timed_ticks(const job::JobClock& clock, std::size_t enough) {
-  constexpr std::size_t kTicksMax = 400;
-  Ticks ticks, run;
-  const auto end_run = [&] {
-    if (run.size() >= enough) ticks = std::move(run);
-    run.clear();
-  };
-  std::int64_t before = 0;
-  for (const job::ClockTick& tick : clock.ticks) {
-    const std::int64_t number = tick.iteration.value();
-    if (number - std::exchange(before, number) > numbers::slow().jump_strides * clock.stride)
-      end_run();  // the duration across the jump is unknown
-    else if (tick.duration_ms > 0)
-      run.push_back(&tick);
-  }
-  end_run();
-  const std::size_t earlier = ticks.size() - std::min(ticks.size(), kTicksMax);
-  ticks.erase(ticks.begin(), ticks.begin() + static_cast<std::ptrdiff_t>(earlier));
-  return {std::move(ticks), earlier};
-}
-
 /// Signs of progress that are counted are of several kinds, each with a pace of its own (steps,
 /// parts of an evaluation, blocks): only those of the kind that takes most of the time compare.
 /// The stream with the most signs tells the kinds, by the line that ends each.
@@ -135,6 +107,35 @@ void keep_main_kind(const job::JobView& view, std::size_t enough, Ticks& ticks) 
     const auto kind = kinds.find(tick->iteration);
     return kind == kinds.end() || kind->second != main->first;
   });
+}
+
+struct TimedTicks {
+  Ticks ticks;
+  std::size_t earlier = 0;  ///< number of those of the run that came before them
+};
+
+/// Ticks with a known time, of one kind. A large jump of the numbers begins another run: the newest
+/// with `enough` ticks is looked at. Only the newest ticks are used, since the search is quadratic.
+TimedTicks timed_ticks(const job::JobView& view, const job::JobClock& clock, std::size_t enough) {
+  constexpr std::size_t kTicksMax = 400;
+  Ticks ticks, run;
+  const auto end_run = [&] {
+    if (run.size() >= enough) ticks = std::move(run);
+    run.clear();
+  };
+  std::int64_t before = 0;
+  for (const job::ClockTick& tick : clock.ticks) {
+    const std::int64_t number = tick.iteration.value();
+    if (number - std::exchange(before, number) > numbers::slow().jump_strides * clock.stride)
+      end_run();  // the duration across the jump is unknown
+    else if (tick.duration_ms > 0)
+      run.push_back(&tick);
+  }
+  end_run();
+  if (clock.counted) keep_main_kind(view, enough, ticks);
+  const std::size_t earlier = ticks.size() - std::min(ticks.size(), kTicksMax);
+  ticks.erase(ticks.begin(), ticks.begin() + static_cast<std::ptrdiff_t>(earlier));
+  return {std::move(ticks), earlier};
 }
 
 struct Times {
@@ -381,18 +382,48 @@ bool lasts(const SlowPhase& phase, double took, Millis lasting) {
   return took >= static_cast<double>(lasting.count()) * std::max(1.0, share * share);
 }
 
-Slowdown find_among(const job::JobView& view, const job::JobClock& clock, const Options& options) {
+/// Where a stretch may have begun: a shift that scatters too much to count began before it.
+std::size_t earliest_of(const SlowPhase& shift, const Values& logs, const Options& options,
+                        const SlowPhase& stretch) {
+  if (shift.from == 0 || shift.from >= stretch.from) return stretch.from;
+  const double between = quartile_between(logs, shift.from, stretch.from);
+  return between - shift.before < std::log(options.ratio_min) ? stretch.from : shift.from;
+}
+
+/// From where on the rates are lower, if the typical iteration takes longer there, too.
+SlowPhase rated_phase(const Values& logs, const Ticks& ticks, const RateFall& rates,
+                      const Options& options) {
+  SlowPhase phase;
+  const auto first = std::ranges::find_if(
+      ticks, [&](const job::ClockTick* tick) { return tick->iteration >= rates.first; });
+  const auto from = static_cast<std::size_t>(first - ticks.begin());
+  if (from < options.before_min || logs.size() - from < options.after_min) return phase;
+  phase = {from, logs.size(), median_between(logs, 0, from),
+           median_between(logs, from, logs.size()), false};
+  const double rise = phase.after - phase.before;
+  phase.found = rates.ratio >= options.ratio_min && rise >= std::log(rates.ratio) / 2;
+  return phase;
+}
+
+Slowdown find_among(const job::JobView& view, const job::JobClock& clock, const Options& options,
+                    const std::optional<RateFall>& rates) {
   Slowdown found;
   const std::size_t enough = options.before_min + options.after_min;
-  auto [ticks, earlier] = timed_ticks(clock, enough);
-  if (clock.counted) keep_main_kind(view, enough, ticks);
+  auto [ticks, earlier] = timed_ticks(view, clock, enough);
   leave_out_pauses(view, clock, enough, ticks);
   if (ticks.size() < enough) return found;
   Values logs;
   for (const job::ClockTick* tick : ticks) logs.push_back(std::log(tick->duration_ms));
-  SlowPhase phase = lasting_phase(logs, earlier, options);
+  const SlowPhase shift = lasting_phase(logs, earlier, options);
+  SlowPhase phase = shift;
   if (!phase.found) phase = passing_phase(logs, options);
   if (!phase.found) phase = stuttering_phase(logs, options);
+  std::size_t earliest = earliest_of(shift, logs, options, phase);
+  if (phase.to == logs.size()) phase.from = earliest;
+  if (!phase.found && rates) {
+    phase = rated_phase(logs, ticks, *rates, options);
+    earliest = phase.from;
+  }
   found.ratio = std::exp(phase.after - phase.before);
   if (!phase.found || found.ratio > options.ratio_max) return found;
   if (!prints_alike(ticks, phase.from, phase.to)) return found;
@@ -403,6 +434,8 @@ Slowdown find_among(const job::JobView& view, const job::JobClock& clock, const 
   found.before_ms = std::exp(phase.before);
   found.after_ms = std::exp(phase.after);
   if (phase.from > 0) found.since = ticks[phase.from - 1]->last_done;
+  found.earliest = ticks[std::min(earliest, phase.from)]->iteration;
+  found.earliest_since = earliest < phase.from ? ticks[earliest - 1]->last_done : found.since;
   found.drags = find_drags(view, found.first, found.last);
   // A job that is slow everywhere also has a slowest rank, by a little.
   std::erase_if(found.drags, [&](const Drag& drag) {
@@ -431,15 +464,15 @@ bool is_printed_rarely(const job::JobClock& clock, const Options& options) {
 
 }  // namespace
 
-Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
-                       const Options& options) {
-  Slowdown found = find_among(view, clock, options);
+Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock, const Options& options,
+                       std::optional<RateFall> rates) {
+  Slowdown found = find_among(view, clock, options, rates);
   if (found.found || clock.counted || !is_printed_rarely(clock, options)) return found;
   Options rare = options;
   rare.before_min = options.rare_before_min;
   rare.after_min = options.rare_after_min;
   rare.ratio_min = std::max(options.ratio_min, options.rare_ratio_min);
-  return find_among(view, clock, rare);
+  return find_among(view, clock, rare, rates);
 }
 
 }  // namespace l4::detect::slow

@@ -5,7 +5,8 @@
 // out of the scatter (robust z of ln duration, docs/DESIGN.md, "Slowness"), and it lasts. A smaller
 // shift must last longer, since a busy host or disk passes. Where only some iterations take longer
 // (a link loses packets, a disk stutters), the typical one may stay as it was: then the part of
-// long iterations counts.
+// long iterations counts. Where times scatter too much to tell, rates that lines print confirm a
+// shift of the typical iteration.
 #pragma once
 
 #include <cstdint>
@@ -59,15 +60,24 @@ struct Slowdown {
   Iteration first{0};        ///< first slow iteration
   Iteration last{0};         ///< last slow iteration; the newest if it lasts
   std::optional<TimeMs> since;
+  /// It may have begun here already, where times scatter; as `first` and `since` if they do not.
+  Iteration earliest{0};
+  std::optional<TimeMs> earliest_since;
   double before_ms = 0, after_ms = 0;
   double ratio = 1;
   std::vector<Drag> drags;  ///< most telling first
+};
+
+/// Rates that lines print (tokens per second) are lower since an iteration.
+struct RateFall {
+  Iteration first{0};
+  double ratio = 1;  ///< how many times lower
 };
 
 /// Fewer iterations have a known time than a shift needs before and after it.
 bool has_few_ticks(const job::JobClock& clock, const Options& options = {});
 
 Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
-                       const Options& options = {});
+                       const Options& options = {}, std::optional<RateFall> rates = {});
 
 }  // namespace l4::detect::slow

@@ -16,15 +16,15 @@ namespace {
 /// `sounds`: its words are those of a failure.
 bool began_with(const job::Occurrence& occurrence, const job::JobClock& clock,
                 const Slowdown& slowdown, bool sounds) {
-  if (occurrence.time && slowdown.since) {
+  if (occurrence.time && slowdown.earliest_since) {
     const auto lead =
         Millis{static_cast<std::int64_t>(numbers::slow().symptom_lead * clock.gap_max_ms)};
-    return *occurrence.time + lead >= *slowdown.since;
+    return *occurrence.time + lead >= *slowdown.earliest_since;
   }
   if (occurrence.stats.first_iteration)
     return occurrence.stats.first_iteration->value() +
                numbers::slow().symptom_lead * clock.stride >=
-           slowdown.first.value();
+           slowdown.earliest.value();
   return sounds;  // without times it is enough that a complaint recurs
 }
 

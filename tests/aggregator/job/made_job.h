@@ -45,6 +45,11 @@ class MadeJob {
   /// What a node's network cards did.
   wire::NicNews& nics_of(int node) { return agents_.at(static_cast<std::size_t>(node)).batch.nics; }
 
+  /// What the numbers that a node's ranks print were.
+  std::vector<wire::FigureWindow>& figures_of(int node) {
+    return agents_.at(static_cast<std::size_t>(node)).batch.figures;
+  }
+
   /// One line of a rank in a segment of its own.
   wire::Segment& say(int rank, const Say& say, std::optional<std::int64_t> ms = std::nullopt);
   wire::Segment& say_on(int node, SourceId source, const Say& say,

@@ -8,6 +8,8 @@
 #include <random>
 
 #include "agent/segment/figure_series.h"
+#include "aggregator/job/view.h"
+#include "tests/aggregator/job/made_job.h"
 
 using namespace l4;
 using namespace l4::detect::figures;
@@ -169,4 +171,39 @@ TEST_CASE("figure changes: ordinary runs have none") {
         Noise noise(seed);
         CHECK_FALSE(found(run.kind, count, [&](int i) { return run.value(i, noise); }));
       }
+}
+
+namespace {
+
+/// Four ranks print a rate at every tenth of 300 iterations; that of `falling` of them falls behind
+/// iteration 180 to this part.
+std::optional<Fall> fall_of(int falling, double part) {
+  job::test::MadeJob job(4);
+  for (int rank = 0; rank < 4; ++rank) {
+    job.iterate(rank, 1, 1000);
+    segment::FigureSeries series(job.source_of(rank).id);
+    for (int k = 10; k <= 300; k += 10)
+      series.add(FigureKind::rate, "tokens/s", Iteration{k},
+                 (k > 180 && rank < falling ? part : 1) * (5000 + k % 70));
+    series.release(job.figures_of(rank), true);
+  }
+  Options options;
+  options.values_min = 5;
+  options.rate_ratio_max = 0.77;
+  const job::JobView view = job.view();
+  return find_rate_fall(view, options);
+}
+
+}  // namespace
+
+TEST_CASE("figure changes: a rate falls where most streams that print it say so") {
+  for (const int falling : {3, 4}) {
+    const auto fall = fall_of(falling, 0.6);
+    REQUIRE(fall);
+    CHECK(fall->from == Iteration{190});
+    CHECK(fall->ratio == doctest::Approx(1 / 0.6).epsilon(0.05));
+  }
+  CHECK_FALSE(fall_of(2, 0.6));
+  CHECK_FALSE(fall_of(4, 0.9));
+  CHECK_FALSE(fall_of(0, 1));
 }

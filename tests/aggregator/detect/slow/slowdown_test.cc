@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <optional>
 #include <random>
 
 #include "aggregator/job/clock.h"
@@ -333,6 +334,50 @@ TEST_CASE("kind: timers that leave out most of an iteration do not tell how long
     const job::JobView view = job.view(0, true);
     CHECK(find_slowdown(view, job::make_clock(view)).found == (hours > 0));
   }
+}
+
+TEST_CASE("kind: many quick signs between the steps do not hide how many steps there were") {
+  MadeJob job(1);
+  std::int64_t now = 0, sign = 0;
+  const auto say = [&](const char* text, std::int64_t ms) {
+    wire::Segment& segment = job.say(0, {text, Level::info, wire::kMarkProgress}, now += ms);
+    segment.iteration = Iteration{++sign};
+    segment.boundary = wire::Boundary::completed;
+    segment.counted = true;
+  };
+  for (int k = 1; k <= 100; ++k) {
+    say("a block was learned, loss <*>", k < 41 ? 10'000 : 20'000);
+    for (int i = 0; i < 9; ++i) say("a part of a block was scored", 3);
+  }
+  const Slowdown slow = find(std::move(job));
+  REQUIRE(slow.found);
+  CHECK(slow.since == after(40 * 10'000 + 39 * 9 * 3));
+}
+
+/// The durations of the iterations scatter too much to tell by themselves.
+double scattered(int k, double ms) {
+  constexpr double kShares[] = {0.7, 1.3, 0.6, 1.0, 1.4, 0.75, 1.2};
+  return ms * kShares[k % 7];
+}
+
+Slowdown find_rated(const std::function<double(int)>& duration, std::optional<RateFall> rates) {
+  MadeJob made = run(30, duration);
+  const job::JobView view = made.view();
+  return find_slowdown(view, job::make_clock(view), {}, rates);
+}
+
+TEST_CASE("kind: rates confirm a shift of times that scatter, and no more than that") {
+  const auto slower = [](int k) { return scattered(k, k < 17 ? 10'000 : 16'000); };
+  const auto steady = [](int k) { return scattered(k, 10'000); };
+  const RateFall fall{Iteration{17}, 1.6};
+  CHECK_FALSE(find_rated(slower, std::nullopt).found);
+  const Slowdown slow = find_rated(slower, fall);
+  REQUIRE(slow.found);
+  CHECK(slow.first == Iteration{17});
+  CHECK(slow.earliest == slow.first);
+  CHECK_FALSE(find_rated(steady, fall).found);
+  CHECK_FALSE(find_rated(slower, RateFall{Iteration{17}, 1.1}).found);
+  CHECK_FALSE(find_rated(slower, RateFall{Iteration{29}, 1.6}).found);  // too young
 }
 
 }  // namespace

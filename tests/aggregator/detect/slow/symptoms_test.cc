@@ -146,5 +146,26 @@ TEST_CASE("of a young job neither times nor errors alone tell") {
   CHECK_FALSE(find_short_slowdown(view, job::make_clock(view), hints_of(view)).found);
 }
 
+TEST_CASE("kind: where times scatter, an error may begin before the slowest part does") {
+  constexpr double kShares[] = {0.8, 1.6, 1.0, 0.82, 1.3, 2.0};
+  MadeJob made(8);
+  double now = 0;
+  for (int k = 1; k <= 75; ++k) {
+    const double usual = k < 31 ? 1000 : k >= 55 && k < 67 ? 3000 : 1500;
+    now += usual * kShares[k % 6];
+    const auto ms = static_cast<std::int64_t>(now);
+    if (k >= 31) made.say(5, kRetry, ms - 500);
+    for (int rank = 0; rank < 8; ++rank) made.iterate(rank, k, ms, 300);
+  }
+  const job::JobView view = made.view();
+  const job::JobClock clock = job::make_clock(view);
+  const Slowdown slowdown = find_slowdown(view, clock);
+  REQUIRE(slowdown.found);
+  CHECK(slowdown.first > Iteration{50});
+  CHECK(slowdown.earliest <= Iteration{32});
+  CHECK(slowdown.earliest >= Iteration{30});
+  CHECK(find_symptoms(view, clock, slowdown, hints_of(view)).events.size() == 1);
+}
+
 }  // namespace
 }  // namespace l4::detect::slow
