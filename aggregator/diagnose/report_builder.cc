@@ -521,14 +521,18 @@ Stage behind_last(const Built& built, Stage stage) {
 
 Stage stage_of(const Built& built, bool launching) {
   const bool trained = built.findings.clock.has_iterations() && !launching;
-  // The stage in which the first suspect stopped, unless its own lines show only the start.
+  // The stage in which the first suspect stopped, or another rank of its node, unless their own
+  // lines show only the start.
+  std::optional<std::uint32_t> node;
   for (const std::uint32_t rank : built.suspects.rank_order) {
     if (rank >= built.findings.view.ranks.size()) continue;  // an outsider
+    if (node.value_or(built.findings.view.ranks[rank].node) != built.findings.view.ranks[rank].node)
+      break;
     const Stage stage = built.findings.stages.last_of_rank[rank];
     if (built.findings.view.ranks[rank].launcher || stage == Stage::unknown) continue;
     if (launching && !is_startup(stage)) continue;
     if (!trained || !is_startup(stage)) return behind_last(built, stage);
-    break;
+    node = built.findings.view.ranks[rank].node;
   }
   if (trained) {
     const Stage stage = vote(built, built.findings.clock.dense_ranks, false);

@@ -17,11 +17,25 @@ struct Complaints {
   std::vector<bool> nodes, ranks;
 };
 
+/// Nodes on which the most common event of the failure stands.
+std::size_t most_nodes(const Findings& findings) {
+  std::size_t most = 0;
+  for (const detect::FailureEvent& failure : findings.failures.events)
+    most = std::max(most, count_nodes(findings.view, failure));
+  return most;
+}
+
+/// Where words are not read, new lines of some nodes may be about anything; those of few, or as
+/// many as have any, are about the failure.
 Complaints complaints_of(const Findings& findings) {
+  const std::size_t most = findings.failures.worded ? 0 : most_nodes(findings);
   Complaints found{std::vector<bool>(findings.view.nodes.size(), false),
                    std::vector<bool>(findings.view.ranks.size(), false)};
   for (const detect::FailureEvent& failure : findings.failures.events) {
     const job::EventView& event = findings.view.events[failure.event];
+    if (const auto nodes = count_nodes(findings.view, failure);
+        nodes < most && !job::is_few(nodes, findings.view.nodes.size()))
+      continue;
     for (const std::uint32_t i : failure.occurrences) {
       const job::StreamView& stream = findings.view.streams[event.at[i].stream];
       found.nodes[stream.node] = true;
@@ -79,6 +93,22 @@ bool has_inner_cause(const Findings& findings, const std::vector<bool>& complain
   });
 }
 
+/// A rank prints several lines that no other node prints: the message of a failure of its own.
+bool has_own_message(const Findings& findings) {
+  std::set<std::uint32_t> ranks;
+  return std::ranges::any_of(findings.failures.events, [&](const detect::FailureEvent& failure) {
+    return count_nodes(findings.view, failure) == 1 &&
+           !ranks.insert(findings.view.streams[failure.first_stream].rank).second;
+  });
+}
+
+/// All nodes that complain do so with the same line. Where words are not read, a line of one node
+/// is no cause beside it: whatever happened there, all others would have told of it.
+bool is_common(const Findings& findings, std::size_t complaining) {
+  return !findings.failures.worded && most_nodes(findings) == complaining &&
+         !has_own_message(findings);
+}
+
 /// Nodes that another node reports as lost and that print nothing themselves.
 std::vector<std::uint32_t> named_as_lost(const Findings& findings,
                                          const std::vector<bool>& complained) {
@@ -100,11 +130,12 @@ std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
   const auto complaining = static_cast<std::size_t>(std::ranges::count(complained, true));
   std::vector<std::uint32_t> lost = named_as_lost(findings, complained);
   const std::size_t nodes = findings.view.nodes.size();
-  if (!lost.empty() || has_inner_cause(findings, complained)) return lost;
-  if (nodes < numbers::verdict().lost_of_min || complaining * 2 < nodes || complaining == nodes)
-    return lost;
   // One that alone does not say what the same rank of all others says is no matter of chance.
   const bool alone = complaining + 1 == nodes;
+  const bool common = alone && is_common(findings, complaining);
+  if (!lost.empty() || (!common && has_inner_cause(findings, complained))) return lost;
+  if (nodes < numbers::verdict().lost_of_min || complaining * 2 < nodes || complaining == nodes)
+    return lost;
   if (silent_by_chance(findings.view, complaints, alone) > numbers::verdict().silent_by_chance_max)
     return lost;
   for (std::uint32_t node = 0; node < nodes; ++node)

@@ -1,0 +1,87 @@
+// Known faults of hardware that a job survives so far.
+#include "aggregator/diagnose/notable_nodes.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "aggregator/faults/fault.h"
+#include "aggregator/job/clock.h"
+#include "tests/aggregator/job/made_job.h"
+
+namespace l4::diagnose {
+namespace {
+
+using job::test::MadeJob;
+
+const job::test::Say kRow{"a memory row was marked for remapping", Level::info};
+
+/// Ranks of eight nodes print kRow so often; it is a known fault of hardware that `change` changes.
+std::vector<Notable> told(
+    const std::vector<int>& times,
+    const std::function<void(faults::Fault&, Findings&, detect::EventHint&)>& change =
+        [](faults::Fault&, Findings&, detect::EventHint&) {}) {
+  MadeJob made(8);
+  for (std::int64_t k = 1; k <= 20; ++k)
+    for (int rank = 0; rank < 8; ++rank) {
+      made.iterate(rank, k, k * 1000);
+      if (k <= times[static_cast<std::size_t>(rank)]) made.say(rank, kRow, k * 1000 + 300);
+    }
+  const job::JobView view = made.view();
+  const job::JobClock clock = job::make_clock(view);
+  faults::Fault fault;
+  fault.id = "memory_row";
+  fault.title = "A memory row is bad";
+  fault.category = faults::Category::hardware;
+  Hints hints;
+  hints.events.resize(view.events.size());
+  hints.faults.resize(view.events.size());
+  Findings findings{view, clock, hints};
+  if (const auto row = job::test::event_of(view, "memory row"); row < view.events.size()) {
+    hints.events[row].known_fault = true;
+    hints.faults[row] = {&fault};
+    change(fault, findings, hints.events[row]);
+  }
+  std::vector<Notable> notable;
+  add_standing_faults(findings, notable);
+  return notable;
+}
+
+const std::vector<int> kOnSixth{0, 0, 0, 0, 0, 0, 9, 0};
+
+TEST_CASE("notable faults: what recurs on few nodes while the job goes on") {
+  const auto notable = told(kOnSixth);
+  REQUIRE(notable.size() == 1);
+  CHECK(notable[0].kind == "fault");
+  CHECK(notable[0].node == "node-6");
+  CHECK(notable[0].count == 9);
+  CHECK(notable[0].text == "node-6 tells 9 times of a known fault: A memory row is bad.");
+  CHECK(told({0, 2, 0, 0, 0, 3, 0, 0}).size() == 2);
+}
+
+TEST_CASE("notable faults: once, or on many nodes, it is none") {
+  CHECK(told({0, 0, 0, 1, 0, 0, 0, 0}).empty());
+  CHECK(told({4, 4, 4, 0, 0, 0, 0, 0}).empty());
+}
+
+TEST_CASE("notable faults: what is known of it may say that it is none") {
+  using faults::Fault;
+  CHECK(told(kOnSixth, [](Fault& fault, Findings&, detect::EventHint&) {
+          fault.category = faults::Category::user;
+        }).empty());
+  for (bool detect::EventHint::* flag :
+       {&detect::EventHint::in_pool, &detect::EventHint::harmless, &detect::EventHint::general,
+        &detect::EventHint::consequence})
+    CHECK(told(kOnSixth, [&](Fault&, Findings&, detect::EventHint& hint) {
+            hint.*flag = true;
+          }).empty());
+  CHECK(told(kOnSixth, [](Fault&, Findings& findings, detect::EventHint&) {
+          findings.failures.events.emplace_back().event =
+              job::test::event_of(findings.view, "memory row");
+        }).empty());
+}
+
+}  // namespace
+}  // namespace l4::diagnose
