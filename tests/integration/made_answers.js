@@ -20,7 +20,7 @@
     const count = Math.min(Number(url.searchParams.get("width") ?? 120), made.windows ? windows : 1_000);
     const rows = [];
     for (let i = 0; i < made.nodes; i += 1)
-      rows.push({ node: `node-${String(i).padStart(2, "0")}`, rank: null, phase: null, cells: cells(i, count) });
+      rows.push({ node: `${i < 4 ? "" : `rack-${i >> 6}-`}node-${String(i).padStart(2, "0")}`, rank: null, phase: null, cells: cells(i, count) });
     return { ...real, columns: Array.from({ length: count }, (_, i) => time(begin + (end - begin) * i / count)),
              end: time(end), rows: rows.slice(0, Number(url.searchParams.get("rows"))),
              left_out: Math.max(0, made.nodes - Number(url.searchParams.get("rows"))) };
