@@ -291,6 +291,55 @@ class Test:
         expect.that(browser.soon(".dialog kbd"), "? lists the keys")
         browser.press("body", Keys.ESCAPE)
 
+    def look_at_links(self):
+        """The address holds what the map shows and which raw lines are open; a report that is kept
+        has a link of its own."""
+        from selenium.webdriver.common.keys import Keys
+        expect, browser = self.expect, self.browser
+        self.open("/jobs/job-1005?map=ranks&order=name")
+        browser.soon("canvas.map")
+        course = self.api("jobs/job-1005/scores?what=ranks")["course"]
+        expect.that(len(course) == 1 and any(course[0]["mean_ms"]), "iterations have a course",
+                    course)
+        browser.press("canvas.map", "+", "+")
+        query = {}
+
+        def zoomed():
+            address = urllib.parse.urlparse(browser.run("return location.href"))
+            query.update(urllib.parse.parse_qs(address.query))
+            return "from" in query
+
+        live.wait_for(zoomed, 5)
+        expect.that(query.get("map") == ["ranks"] and query.get("order") == ["name"]
+                    and int(query["to"][0]) > int(query["from"][0]) > 0,
+                    "the address holds the zoom", query)
+        browser.collect()
+        browser.requests.clear()
+        self.open(browser.run("return location.pathname + location.search"))
+        browser.soon("canvas.map")
+
+        def asked():
+            browser.collect()
+            return any("/scores?" in url and f"from={query['from'][0]}" in url
+                       for url in browser.requests)
+
+        expect.that(live.wait_for(asked, 5), "and its link shows the same", browser.requests)
+        browser.press("canvas.map", "0")
+        live.wait_for(lambda: "from=" not in browser.run("return location.search"), 5)
+        expect.that("from=" not in browser.run("return location.search"), "0 shows all again")
+        self.open("/jobs/job-1005?lines_node=node-02")
+        expect.that(browser.soon(".panel .log code"), "a link opens raw lines")
+        browser.press(".panel input", Keys.ESCAPE)
+        live.wait_for(lambda: not browser.text(".panel"), 5)
+        expect.equal(browser.run("return location.search"), "", "and closing them leaves none")
+        browser.soon("button.keep")
+        browser.click("button.keep")
+        kept = browser.soon(".duties a")
+        rows = self.api("jobs/job-1005/snapshots")["snapshots"]
+        expect.that(kept and any(row["why"] == "asked" for row in rows), "a report is kept", rows)
+        link = browser.run("return document.querySelector('.duties a').href")
+        expect.that(urllib.parse.quote(rows[0]["at"], safe="") in link, "and has a link", link)
+
     def colours_of(self, selector):
         return self.browser.run("""
             const canvas = document.querySelector(arguments[0]);
@@ -308,6 +357,15 @@ class Test:
         self.open(f"/incidents/{incident}")
         roles = browser.soon(".story .role")
         expect.that("root" in roles and "alert" in roles, "the story has cause and alert", roles)
+        accused = browser.run("return document.querySelector('.accused svg')?.ariaLabel ?? ''")
+        expect.that(" named 10.77.0.12" in accused,
+                    "who accused whom is a graph, and is told in words", accused)
+        signs = browser.text(".story li.sign")
+        expect.that(not any("apex" in text for text in signs),
+                    "a line that has no part in it is folded", signs)
+        compared = browser.soon("section[aria-label='Compared with a healthy run'] .note")
+        expect.that(compared and "No healthy run is kept" in compared[0],
+                    "without a healthy run that is said", compared)
         other = browser.soon("section[aria-label='What else node-02 did'] .note")
         expect.that(other and "no other incident" in other[0], "what else the node did", other)
         browser.click(".story button.quiet")
@@ -663,6 +721,11 @@ class Test:
             live.wait_for(lambda: colours.append(self.colours_of("canvas.lanes")) or
                           colours[-1] > 2, 5)
             expect.that(colours[-1] > 2, "lanes are painted, usual and slow steps", colours[-1:])
+            browser.run("""[...document.querySelectorAll('.map-tools button')]
+                .find((one) => one.textContent === 'rack').click()""")
+            browser.press("canvas.map", "m")
+            expect.that(browser.run("return location.search.includes('order=group')"),
+                        "nodes are grouped by what their names tell")
             for rows in (False, True):
                 made_map.wheel(browser, 12, rows)
                 time.sleep(0.8)  # columns of the part that is seen now are asked for
@@ -802,6 +865,7 @@ def play(expect, l4, webdriver, folder, pictures):
         test.watch_it_break(place.logs)
         test.look_at_job()
         test.check_box("the job")
+        test.look_at_links()
         test.look_at_incident()
         test.acknowledge()
         test.maintain()
