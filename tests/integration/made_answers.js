@@ -30,7 +30,7 @@
   window.fetch = async (address, init) => {
     const url = new URL(address);
     const [, kind] = /\/api\/v1\/jobs\/[^/]+\/(\w+)$/.exec(url.pathname) ?? [];
-    const list = /\/api\/v1\/(alerts|status)$/.exec(url.pathname)?.[1];
+    const list = /\/api\/v1\/(alerts|status|agents)$/.exec(url.pathname)?.[1];
     if (kind === "snapshot" && made.gone && url.searchParams.get("at"))
       return answer({ error: { code: "not_found", message: "nothing is kept of that time" } }, 404);
     if (list && made[list]) {

@@ -388,6 +388,35 @@ class Test:
         expect.that("there is no incident" in " ".join(browser.text(".failure")),
                     "an error is said", browser.text(".failure"))
 
+    def confirm(self):
+        """What a confirmed fault would be is shown before it is stored; then it is known."""
+        expect, browser = self.expect, self.browser
+        incident = self.api("incidents?job=job-1005")["incidents"][0]["id"]
+        cause = "an operator killed it <b>by hand</b>"
+        self.open(f"/incidents/{incident}")
+        browser.soon("#cause")
+        expect.that(browser.run("return document.querySelector('.tell button').disabled"),
+                    "without cause and fix nothing can be stored")
+        browser.type("#cause", cause)
+        browser.type("#fix", "ask before")
+        browser.click(".tell button[type=submit]")
+        found = browser.soon(".found")
+        expect.that(found and "This would be stored" in found[0] and browser.text(".found pre"),
+                    "the pattern is shown first", found or browser.text(".section .warn"))
+        expect.equal(self.api("faults?confirmed=true")["faults"], [], "nothing is stored yet")
+        browser.click(".tell button.main")
+        browser.soon(".found a")
+        rows = self.api("faults?confirmed=true")["faults"]
+        if not expect.that(len(rows) == 1, "it is stored", rows):
+            return
+        self.open(f"/faults/{rows[0]['id']}")
+        text = " ".join(browser.soon("main section"))
+        expect.that(cause in text and "this incident" in text, "and shown with its incident", text)
+        request = urllib.request.Request(f"{self.base}/api/v1/faults/{rows[0]['id']}",
+                                         method="DELETE",
+                                         headers={"Authorization": f"Bearer {self.token}"})
+        urllib.request.urlopen(request, timeout=20).close()
+
     def acknowledge(self):
         """Taking an incident, taking it back; everybody sees who has it."""
         expect, browser = self.expect, self.browser
@@ -706,7 +735,9 @@ class Test:
     def look_at_large(self):
         """2,000 nodes, flows: all rows are there, and no frame draws more than it may."""
         expect, browser = self.expect, self.browser
-        made = made_map.answers(nodes=made_map.NODES, events=made_map.EVENTS,
+        lost = [{**row, "lost": True} for row in self.api("agents")["agents"]]
+        made = made_map.answers(agents={"blind": False, "agents": lost, "next": None},
+                                nodes=made_map.NODES, events=made_map.EVENTS,
                                 iterations=made_map.ITERATIONS, groups=made_map.GROUPS,
                                 steps=made_map.STEPS)
         with made_map.Made(browser, made_map.COUNTED, made):
@@ -714,6 +745,8 @@ class Test:
             browser.soon("canvas.map")
             name = browser.run("return document.querySelector('canvas.map').ariaLabel")
             expect.that(name.startswith("2,000 rows"), "each node has its row", name)
+            expect.that("agent lost" in " ".join(browser.soon(".legend", lambda texts: any(
+                "lost" in text for text in texts)) or []), "lost agents are marked")
             lanes = browser.soon(".flows h3")
             expect.that(lanes and "1 step slow" in lanes[0], "groups have lanes", lanes)
             name = browser.run("return document.querySelector('canvas.lanes').ariaLabel")
@@ -870,6 +903,7 @@ def play(expect, l4, webdriver, folder, pictures):
         test.check_box("the job")
         test.look_at_links()
         test.look_at_incident()
+        test.confirm()
         test.acknowledge()
         test.maintain()
         test.look_at_past()
