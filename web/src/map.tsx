@@ -180,7 +180,8 @@ export function NodeMap(props: MapProps) {
   const asked = useScores(props.id, what, range, by === "time" || upTo === null ? upTo : props.report.verdict.iteration, by, columns);
   if (asked.data) last.current = asked.data;
   useEffect(() => {
-    if (asked.data?.what === "nodes" && asked.data.columns.length === 0 && props.report.verdict.iteration !== null) setShort(true);
+    if (asked.data?.what === "nodes" && asked.data.columns.length === 0 && props.report.verdict.iteration !== null
+      && failureOf(props.report) !== null) setShort(true);
   }, [asked.data]);
   const scores = last.current?.what === what ? last.current : null;
   const flows = useFlows(props.id);
