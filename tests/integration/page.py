@@ -737,9 +737,9 @@ class Test:
         expect, browser = self.expect, self.browser
         lost = [{**row, "lost": True} for row in self.api("agents")["agents"]]
         made = made_map.answers(agents={"blind": False, "agents": lost, "next": None},
-                                nodes=made_map.NODES, events=made_map.EVENTS,
-                                iterations=made_map.ITERATIONS, groups=made_map.GROUPS,
-                                steps=made_map.STEPS)
+                                status={"agents_lost": len(lost)}, nodes=made_map.NODES,
+                                events=made_map.EVENTS, iterations=made_map.ITERATIONS,
+                                groups=made_map.GROUPS, steps=made_map.STEPS)
         with made_map.Made(browser, made_map.COUNTED, made):
             self.open("/jobs/job-1005")
             browser.soon("canvas.map")

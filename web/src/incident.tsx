@@ -250,8 +250,9 @@ export function Incident(props: { route: Route }) {
   const [lines, setLines] = useLines(props.route);
   const [silencing, setSilencing] = useState(false);
   const limit = useContext(LimitContext);
-  const agents = useAsked("agents", limit === null ? "agents" : null, AGENTS_MS);
   const row = asked.data;
+  const accused = (row?.report as Report | null | undefined)?.events.some((event) => event.why.includes("accused"));
+  const agents = useAsked("agents", limit === null && accused ? "agents" : null, AGENTS_MS);
   useEffect(() => {
     document.title = row ? `${spoken(row.state)} · ${row.job}` : "incident";
   }, [row]);

@@ -28,6 +28,7 @@ const ROWS_MAX = 4_096;
 const CELLS_MAX = 2_000_000; // of an answer, which has at most 4 MiB
 const ASK_AGAIN_MS = 300; // after the view has come to rest
 const SHORT_MS = 120_000; // of a job that has hardly been compared yet
+const BEHIND = 0.06; // of the axis: what is shown behind a failure at least
 const BEYOND = 0.3; // of the axis: how far it goes on behind the last score, to show a silence
 
 type What = Scores["what"];
@@ -66,7 +67,9 @@ function wholeRange(matrix: Matrix, job: Job | null, report: Report, upTo: numbe
   const last = upTo ?? (job === null || job.ended ? millis(report.job.end) ?? end : serverNow());
   const failed = failureOf(report);
   const most = Math.max(end + BEYOND * long, failed === null ? 0 : failed + BEYOND * Math.max(failed - from, 0));
-  return { from, to: Math.max(end, Math.min(last, most)) };
+  // Of a job whose last line tells of the failure, too, something is seen behind it.
+  const least = failed === null || upTo !== null ? end : failed + BEHIND * Math.max(failed - from, 0);
+  return { from, to: Math.max(end, least, Math.min(last, most)) };
 }
 
 /** `upTo`: where the past that is shown ends, on the axis; null: now. */
@@ -91,7 +94,8 @@ function useFlows(job: string): readonly FlowJob[] {
 /** Names of agents that are lost; nobody's in one file, and none for a token that is limited to jobs. */
 function useLost(): ReadonlySet<string> {
   const limit = useContext(LimitContext);
-  const asked = useAsked("agents", handed || limit !== null ? null : "agents", AGENTS_MS);
+  const status = useAsked("status", handed || limit !== null ? null : "status", AGENTS_MS);
+  const asked = useAsked("agents", status.data?.agents_lost ? "agents" : null, AGENTS_MS); // a long list
   const names = (asked.data?.agents ?? []).filter((agent) => agent.lost).map((agent) => agent.agent).join("\n");
   return useMemo(() => new Set(names ? names.split("\n") : []), [names]);
 }
