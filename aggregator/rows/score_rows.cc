@@ -54,6 +54,17 @@ void write_place(serve::JsonWriter& to, const scores::Matrix& matrix, std::int64
     to.value(place);
 }
 
+std::string written(const scores::Course& course) {
+  serve::JsonWriter text;
+  text.open('{').key("phase");
+  if (course.phase.empty())
+    text.raw("null");
+  else
+    text.value(course.phase);
+  text.member("mean_ms", course.mean_ms).member("most_ms", course.most_ms).close('}');
+  return text.release();
+}
+
 }  // namespace
 
 std::optional<What> what_of(std::string_view name) {
@@ -73,7 +84,9 @@ void write(serve::JsonWriter& to, std::string_view job, const scores::Matrix& ma
     to.raw("null");
   else
     write_place(to, matrix, matrix.end);
-  to.key("rows").open('[');
+  to.key("course").open('[');
+  for (const scores::Course& course : matrix.course) to.raw(written(course));
+  to.close(']').key("rows").open('[');
   std::size_t count = 0;
   for (; count < matrix.rows.size(); ++count) {
     const std::string row = written(matrix.rows[count]);

@@ -35,6 +35,7 @@ Score score_of(double value, What what);
 
 /// Values compared for a matrix of nodes, and rows of which one is built.
 inline constexpr std::size_t kCellsMax = 30'000'000, kColumnsLeast = 16;
+inline constexpr std::size_t kPhasesMax = 12;
 
 struct Query {
   What what = What::nodes;
@@ -50,6 +51,12 @@ struct Row {
   std::vector<Score> cells;  ///< by column
 };
 
+/// What an iteration, or one of its phases, took in the job as a whole: by column, over all ranks.
+struct Course {
+  std::string phase;  ///< name of the timer; empty: the whole iteration
+  std::vector<std::optional<double>> mean_ms, most_ms;
+};
+
 struct Matrix {
   What what = What::nodes;
   std::int32_t attempt = 0;
@@ -58,6 +65,8 @@ struct Matrix {
   std::int64_t end = 0;              ///< of the last column, exclusive
   std::vector<Row> rows;
   std::size_t left_out = 0;  ///< rows that follow
+  /// Of ranks: of iterations; of phases: of the kPhasesMax that take longest, longest first.
+  std::vector<Course> course;
 };
 
 /// The newest attempt. Without columns if nothing can be scored yet. Error: from or to is not of

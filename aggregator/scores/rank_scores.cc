@@ -6,6 +6,9 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
 
 #include "aggregator/job/clock.h"
 #include "aggregator/job/job_state.h"
@@ -93,6 +96,42 @@ Columns columns_of(const job::JobView& view, bool counted, std::int64_t from, st
   return columns_over(std::max(first, from), std::min(last, to) + 1, width);
 }
 
+/// Durations of all ranks, by column: their sum, their count and the longest of them.
+class CourseOf {
+ public:
+  explicit CourseOf(std::size_t columns) : sums_(columns), counts_(columns), most_(columns) {}
+
+  void add(const std::vector<Timed>& durations, const Columns& columns) {
+    for (const Timed& one : durations) {
+      if (!columns.has(one.iteration)) continue;
+      const std::size_t at = columns.at(one.iteration);
+      sums_[at] += one.ms;
+      ++counts_[at];
+      most_[at] = std::max(most_[at], one.ms);
+    }
+  }
+
+  Course finish(const std::string& phase) const {
+    const auto drawn = [](double ms) { return std::round(ms * 10) / 10; };
+    Course course{.phase = phase, .mean_ms = {}, .most_ms = {}};
+    course.mean_ms.resize(sums_.size());
+    course.most_ms.resize(sums_.size());
+    for (std::size_t at = 0; at < sums_.size(); ++at) {
+      if (counts_[at] == 0) continue;
+      course.mean_ms[at] = drawn(sums_[at] / static_cast<double>(counts_[at]));
+      course.most_ms[at] = drawn(most_[at]);
+    }
+    return course;
+  }
+
+  double weight() const { return std::accumulate(sums_.begin(), sums_.end(), 0.0); }
+
+ private:
+  std::vector<double> sums_;
+  std::vector<std::size_t> counts_;
+  std::vector<double> most_;
+};
+
 class RankRows {
  public:
   RankRows(const job::JobView& view, const Columns& columns, const Query& query)
@@ -119,7 +158,17 @@ class RankRows {
       });
   }
 
-  void finish(Matrix& matrix) { worst_.finish(matrix); }
+  void finish(Matrix& matrix) {
+    worst_.finish(matrix);
+    std::vector<std::pair<double, const std::string*>> order;
+    for (const auto& [phase, course] : courses_) order.emplace_back(-course.weight(), &phase);
+    std::ranges::sort(order, [](const auto& a, const auto& b) {
+      return std::tie(a.first, *a.second) < std::tie(b.first, *b.second);
+    });
+    for (const auto& [weight, phase] : order)
+      if (weight < 0 && matrix.course.size() < kPhasesMax)
+        matrix.course.push_back(courses_.at(*phase).finish(*phase));
+  }
 
  private:
   void score_into(std::map<std::string, std::vector<Score>>& found, const std::string& phase,
@@ -127,12 +176,14 @@ class RankRows {
     auto& cells = found[phase];
     cells.resize(columns_.count(), kUnknown);
     score(durations, exact, columns_, what_, cells);
+    courses_.try_emplace(phase, columns_.count()).first->second.add(durations, columns_);
   }
 
   const job::JobView& view_;
   const Columns& columns_;
   What what_;
   WorstRows worst_;
+  std::map<std::string, CourseOf> courses_;
 };
 
 }  // namespace

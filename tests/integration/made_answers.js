@@ -20,7 +20,7 @@
     const count = Math.min(Number(url.searchParams.get("width") ?? 120), made.windows ? windows : 1_000);
     const rows = [];
     for (let i = 0; i < made.nodes; i += 1)
-      rows.push({ node: `node-${String(i).padStart(2, "0")}`, rank: null, phase: null, cells: cells(i, count) });
+      rows.push({ node: `${i < 4 ? "" : `rack-${i >> 6}-`}node-${String(i).padStart(2, "0")}`, rank: null, phase: null, cells: cells(i, count) });
     return { ...real, columns: Array.from({ length: count }, (_, i) => time(begin + (end - begin) * i / count)),
              end: time(end), rows: rows.slice(0, Number(url.searchParams.get("rows"))),
              left_out: Math.max(0, made.nodes - Number(url.searchParams.get("rows"))) };
@@ -30,7 +30,7 @@
   window.fetch = async (address, init) => {
     const url = new URL(address);
     const [, kind] = /\/api\/v1\/jobs\/[^/]+\/(\w+)$/.exec(url.pathname) ?? [];
-    const list = /\/api\/v1\/(alerts|status)$/.exec(url.pathname)?.[1];
+    const list = /\/api\/v1\/(alerts|status|agents)$/.exec(url.pathname)?.[1];
     if (kind === "snapshot" && made.gone && url.searchParams.get("at"))
       return answer({ error: { code: "not_found", message: "nothing is kept of that time" } }, 404);
     if (list && made[list]) {

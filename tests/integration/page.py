@@ -291,6 +291,58 @@ class Test:
         expect.that(browser.soon(".dialog kbd"), "? lists the keys")
         browser.press("body", Keys.ESCAPE)
 
+    def look_at_links(self):
+        """The address holds what the map shows and which raw lines are open; a report that is kept
+        has a link of its own."""
+        from selenium.webdriver.common.keys import Keys
+        expect, browser = self.expect, self.browser
+        self.open("/jobs/job-1005?map=ranks&order=name")
+        browser.soon("canvas.map")
+        course = self.api("jobs/job-1005/scores?what=ranks")["course"]
+        expect.that(len(course) == 1 and any(course[0]["mean_ms"]), "iterations have a course",
+                    course)
+        browser.press("canvas.map", "+", "+")
+        query = {}
+
+        def zoomed():
+            address = urllib.parse.urlparse(browser.run("return location.href"))
+            query.update(urllib.parse.parse_qs(address.query))
+            return "from" in query
+
+        live.wait_for(zoomed, 5)
+        expect.that(query.get("map") == ["ranks"] and query.get("order") == ["name"]
+                    and int(query["to"][0]) > int(query["from"][0]) > 0,
+                    "the address holds the zoom", query)
+        browser.collect()
+        browser.requests.clear()
+        self.open(browser.run("return location.pathname + location.search"))
+        browser.soon("canvas.map")
+
+        def asked():
+            browser.collect()
+            return any("/scores?" in url and f"from={query['from'][0]}" in url
+                       for url in browser.requests)
+
+        expect.that(live.wait_for(asked, 5), "and its link shows the same", browser.requests)
+        browser.press("canvas.map", "0")
+        live.wait_for(lambda: "from=" not in browser.run("return location.search"), 5)
+        expect.that("from=" not in browser.run("return location.search"), "0 shows all again")
+        self.open("/jobs/job-1005?lines_node=node-02")
+        expect.that(browser.soon(".panel .log code"), "a link opens raw lines")
+        browser.press(".panel input", Keys.ESCAPE)
+        live.wait_for(lambda: not browser.text(".panel"), 5)
+        expect.equal(browser.run("return location.search"), "", "and closing them leaves none")
+        self.open("/", ".job a.cover")
+        browser.click(".job a.cover")  # the second script comes from elsewhere than this address
+        expect.that(browser.soon("button.keep"), "parts of a view come after going there by a link",
+                    browser.text("main .warn"))
+        browser.click("button.keep")
+        kept = browser.soon(".duties a")
+        rows = self.api("jobs/job-1005/snapshots")["snapshots"]
+        expect.that(kept and any(row["why"] == "asked" for row in rows), "a report is kept", rows)
+        link = browser.run("return document.querySelector('.duties a').href")
+        expect.that(urllib.parse.quote(rows[0]["at"], safe="") in link, "and has a link", link)
+
     def colours_of(self, selector):
         return self.browser.run("""
             const canvas = document.querySelector(arguments[0]);
@@ -308,6 +360,15 @@ class Test:
         self.open(f"/incidents/{incident}")
         roles = browser.soon(".story .role")
         expect.that("root" in roles and "alert" in roles, "the story has cause and alert", roles)
+        accused = browser.run("return document.querySelector('.accused svg')?.ariaLabel ?? ''")
+        expect.that(" named 10.77.0.12" in accused,
+                    "who accused whom is a graph, and is told in words", accused)
+        signs = browser.text(".story li.sign")
+        expect.that(not any("apex" in text for text in signs),
+                    "a line that has no part in it is folded", signs)
+        compared = browser.soon("section[aria-label='Compared with a healthy run'] .note")
+        expect.that(compared and "No healthy run is kept" in compared[0],
+                    "without a healthy run that is said", compared)
         other = browser.soon("section[aria-label='What else node-02 did'] .note")
         expect.that(other and "no other incident" in other[0], "what else the node did", other)
         browser.click(".story button.quiet")
@@ -326,6 +387,35 @@ class Test:
         self.open("/incidents/none", ".failure")
         expect.that("there is no incident" in " ".join(browser.text(".failure")),
                     "an error is said", browser.text(".failure"))
+
+    def confirm(self):
+        """What a confirmed fault would be is shown before it is stored; then it is known."""
+        expect, browser = self.expect, self.browser
+        incident = self.api("incidents?job=job-1005")["incidents"][0]["id"]
+        cause = "an operator killed it <b>by hand</b>"
+        self.open(f"/incidents/{incident}")
+        browser.soon("#cause")
+        expect.that(browser.run("return document.querySelector('.tell button').disabled"),
+                    "without cause and fix nothing can be stored")
+        browser.type("#cause", cause)
+        browser.type("#fix", "ask before")
+        browser.click(".tell button[type=submit]")
+        found = browser.soon(".found")
+        expect.that(found and "This would be stored" in found[0] and browser.text(".found pre"),
+                    "the pattern is shown first", found or browser.text(".section .warn"))
+        expect.equal(self.api("faults?confirmed=true")["faults"], [], "nothing is stored yet")
+        browser.click(".tell button.main")
+        browser.soon(".found a")
+        rows = self.api("faults?confirmed=true")["faults"]
+        if not expect.that(len(rows) == 1, "it is stored", rows):
+            return
+        self.open(f"/faults/{rows[0]['id']}")
+        text = " ".join(browser.soon("main section"))
+        expect.that(cause in text and "this incident" in text, "and shown with its incident", text)
+        request = urllib.request.Request(f"{self.base}/api/v1/faults/{rows[0]['id']}",
+                                         method="DELETE",
+                                         headers={"Authorization": f"Bearer {self.token}"})
+        urllib.request.urlopen(request, timeout=20).close()
 
     def acknowledge(self):
         """Taking an incident, taking it back; everybody sees who has it."""
@@ -645,14 +735,18 @@ class Test:
     def look_at_large(self):
         """2,000 nodes, flows: all rows are there, and no frame draws more than it may."""
         expect, browser = self.expect, self.browser
-        made = made_map.answers(nodes=made_map.NODES, events=made_map.EVENTS,
-                                iterations=made_map.ITERATIONS, groups=made_map.GROUPS,
-                                steps=made_map.STEPS)
+        lost = [{**row, "lost": True} for row in self.api("agents")["agents"]]
+        made = made_map.answers(agents={"blind": False, "agents": lost, "next": None},
+                                status={"agents_lost": len(lost)}, nodes=made_map.NODES,
+                                events=made_map.EVENTS, iterations=made_map.ITERATIONS,
+                                groups=made_map.GROUPS, steps=made_map.STEPS)
         with made_map.Made(browser, made_map.COUNTED, made):
             self.open("/jobs/job-1005")
             browser.soon("canvas.map")
             name = browser.run("return document.querySelector('canvas.map').ariaLabel")
             expect.that(name.startswith("2,000 rows"), "each node has its row", name)
+            expect.that("agent lost" in " ".join(browser.soon(".legend", lambda texts: any(
+                "lost" in text for text in texts)) or []), "lost agents are marked")
             lanes = browser.soon(".flows h3")
             expect.that(lanes and "1 step slow" in lanes[0], "groups have lanes", lanes)
             name = browser.run("return document.querySelector('canvas.lanes').ariaLabel")
@@ -663,6 +757,11 @@ class Test:
             live.wait_for(lambda: colours.append(self.colours_of("canvas.lanes")) or
                           colours[-1] > 2, 5)
             expect.that(colours[-1] > 2, "lanes are painted, usual and slow steps", colours[-1:])
+            browser.run("""[...document.querySelectorAll('.map-tools button')]
+                .find((one) => one.textContent === 'rack').click()""")
+            browser.press("canvas.map", "m")
+            expect.that(browser.run("return location.search.includes('order=group')"),
+                        "nodes are grouped by what their names tell")
             for rows in (False, True):
                 made_map.wheel(browser, 12, rows)
                 time.sleep(0.8)  # columns of the part that is seen now are asked for
@@ -802,7 +901,9 @@ def play(expect, l4, webdriver, folder, pictures):
         test.watch_it_break(place.logs)
         test.look_at_job()
         test.check_box("the job")
+        test.look_at_links()
         test.look_at_incident()
+        test.confirm()
         test.acknowledge()
         test.maintain()
         test.look_at_past()

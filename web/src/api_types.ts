@@ -327,10 +327,21 @@ export interface Scores {
   columns: Place[];
   /** of the last column */
   end: Place | null;
+  /** by column, over all ranks. ranks: one, what an iteration takes; phases: the 12 that take longest, longest first; nodes: none */
+  course: Course[];
   /** by the largest score, worst first */
   rows: ScoreRow[];
   /** rows that follow */
   left_out: number;
+}
+
+export interface Course {
+  /** null: the whole iteration */
+  phase: string | null;
+  /** of the iterations of a column; null: none is known */
+  mean_ms: (number | null)[];
+  /** the longest of them */
+  most_ms: (number | null)[];
 }
 
 /** what counters of network cards say of a job; they see activity to a tenth of a second */
@@ -675,7 +686,12 @@ export interface Confirmed {
   /** events of the incident that it matches */
   evidence: Record<string, unknown>[];
   /** incidents of the past that it would have answered */
-  also_matches: Record<string, unknown>[];
+  also_matches: {
+    incident: string;
+    job: string;
+    state: State;
+    template: string;
+  }[];
   /** known faults some of whose lines it matches */
   overlaps: string[];
   looked_at: {

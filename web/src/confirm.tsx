@@ -3,9 +3,11 @@ import { useState } from "react";
 import type { FormEvent } from "react";
 import { ApiError, idIn, post } from "./api";
 import type { Confirmed, Incident } from "./api_types";
-import { counted, harmless } from "./format";
+import { counted, harmless, spoken } from "./format";
 import { Section, Wild, useOperatesSite } from "./parts";
 import { to } from "./route";
+
+const ALSO_MAX = 8; // incidents that are named
 
 interface Outcome { outcome: "success" | "failure"; why_not: string; removed: string[] }
 
@@ -21,7 +23,9 @@ function Found(props: { found: Confirmed }) {
         counted(seen.templates, "template")} of {counted(seen.jobs + seen.runs, "healthy job")}{!seen.complete
         && ", not all of which could be looked at"}.</p>
       {found.also_matches.length > 0 && <p>It would also have answered {counted(found.also_matches.length,
-        "incident")} of the past.</p>}
+        "incident")} of the past: {found.also_matches.slice(0, ALSO_MAX).map((past, i) => <span key={past.incident}>{i > 0 && ", "}<a
+          href={to("incidents", past.incident)}><Wild text={past.job} /></a> <span className="note">{spoken(past.state)}</span></span>)}
+        {found.also_matches.length > ALSO_MAX && " and more"}</p>}
       {found.overlaps.length > 0 && <p>Known faults that match some of the same lines: <Wild
         text={found.overlaps.join(", ")} /></p>}
       {found.stored && <p><a href={to("faults", found.fault.id)}>The fault</a></p>}

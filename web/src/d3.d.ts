@@ -1,5 +1,5 @@
 // The parts of Debian's d3-scale and d3-shape that the page uses; no package has their types.
-declare module "d3-scale" {
+declare module "d3-scale/src/linear" {
   interface Linear<Value> {
     (value: number): Value;
     domain(values: readonly number[]): this;
@@ -7,14 +7,7 @@ declare module "d3-scale" {
     clamp(on: boolean): this;
     ticks(count: number): number[];
   }
-  interface TimeScale {
-    (value: Date): number;
-    domain(values: readonly Date[]): this;
-    ticks(count: number): Date[];
-  }
-  export function scaleLinear<Value = number>(): Linear<Value>;
-  export function scaleUtc(): TimeScale;
-  export function scaleTime(): TimeScale;
+  export default function scaleLinear<Value = number>(): Linear<Value>;
 }
 
 declare module "d3-shape" {

@@ -3,9 +3,9 @@ import { useEffect, useMemo, useState } from "react";
 import type { Node } from "./api_types";
 import { harmless, spoken } from "./format";
 import { handedText } from "./handed";
-import type { Handed, LinesQuery } from "./handed";
+import type { Handed } from "./handed";
 import { Accusations, Story, storyOf } from "./incident";
-import { LinesPanel } from "./lines";
+import { LinesPanel, useLines } from "./lines";
 import { NodeMap } from "./map";
 import { Copy, Section, Wild } from "./parts";
 import { Events, KnownFault, Notable, Read, Suspects, Verdict } from "./report";
@@ -28,7 +28,7 @@ function Text() {
 export function ReportFile(props: { handed: Handed }) {
   const { report, scores, nodes } = props.handed;
   const route = useRoute();
-  const [lines, setLines] = useState<LinesQuery | null>(null);
+  const [lines, setLines] = useLines(route);
   useEffect(() => { document.title = `${spoken(report.verdict.state)} · ${harmless(report.job.id)}`; }, [report]);
   const byName = useMemo(() => new Map<string, Node>(nodes.nodes.map((node) => [node.node, node])), [nodes]);
   const steps = storyOf(null, report, null);

@@ -2,7 +2,7 @@
 import { useCallback, useContext, useEffect, useMemo, useRef, useState } from "react";
 import { get } from "./api";
 import type { Incident, Job } from "./api_types";
-import { grouped, millis, sized, toneOf } from "./format";
+import { certainty, grouped, millis, percent, sized, toneOf } from "./format";
 import { serverNow, setServerNow, useAsked } from "./live";
 import { Ago, BEHIND_BATCHES, Empty, Failure, LimitContext, NotYet, Sentence, Since, StateMark, Time, Wild,
   useRows } from "./parts";
@@ -11,6 +11,7 @@ import { Had, SilentBadge } from "./quiet";
 import { setQuery, to } from "./route";
 import type { Route } from "./route";
 import { useSentences } from "./sentences";
+import type { Said } from "./sentences";
 
 const JOBS_MS = 5_000;
 const REST_MS = 15_000;
@@ -45,8 +46,8 @@ function coverage(job: Job): string {
   return `${grouped(expected - job.ranks_mapped)} of ${grouped(expected)} ranks are not seen`;
 }
 
-function Row(props: { job: Job; sentence: string | null }) {
-  const { job } = props;
+function Row(props: { job: Job; said: Said | null }) {
+  const { job, said } = props;
   const gap = coverage(job);
   return (
     <li className={`job ${kindOf(job) === "ended" ? "quiet" : toneOf(job.state, job.suspect)}${
@@ -54,8 +55,8 @@ function Row(props: { job: Job; sentence: string | null }) {
       <a className="cover" href={to("jobs", job.id)} aria-label={`job ${job.id}, ${job.state}`} />
       <div className="what">
         <StateMark state={job.state} suspect={job.suspect} />
-        <span className="for">{job.since && job.incident !== null &&
-          <>for <Since at={job.since} /></>}</span>
+        <span className="for">{said && <abbr title={`${certainty(said.confidence)} that this is its state`}>{
+          percent(said.confidence)}</abbr>}{job.since && job.incident !== null && <>{said && ", "}for <Since at={job.since} /></>}</span>
       </div>
       <div className="who">
         <strong><Wild text={job.id} /></strong>
@@ -63,7 +64,7 @@ function Row(props: { job: Job; sentence: string | null }) {
         <Had by={job.acknowledged_by} /><SilentBadge until={job.silent_until} />
         {job.incident !== null
           ? <a className="sentence" href={to("incidents", job.incident)}>
-              <Sentence text={props.sentence ?? "An incident is open"} /></a>
+              <Sentence text={said?.text ?? "An incident is open"} /></a>
           : job.notice && <span className="sentence note"><Wild text={job.notice} /></span>}
       </div>
       <div className="where">
@@ -170,7 +171,7 @@ export function Fleet(props: { route: Route }) {
   const text = (props.route.query.get("q") ?? "").toLowerCase();
   const kind = props.route.query.get("state") ?? "";
   const shown = sorted.filter((job) => (kind === "" || kindOf(job) === kind) &&
-    `${job.id} ${job.state} ${sentences.get(job.id) ?? ""}`.toLowerCase().includes(text));
+    `${job.id} ${job.state} ${sentences.get(job.id)?.text ?? ""}`.toLowerCase().includes(text));
   const [rows, rest] = useRows(shown);
   if (!jobs) return <NotYet error={asked.error} what="the fleet" again={asked.again} />;
   const counts: Record<Kind, number> = { sick: 0, suspect: 0, running: 0, ended: 0 };
@@ -195,7 +196,7 @@ export function Fleet(props: { route: Route }) {
         <p>No job matches. <button type="button" className="quiet" onClick={() => setQuery({ q: "", state: "" })}>
           Show all {jobs.length}</button></p></Empty>}
       <ul className="jobs">
-        {rows.map((job) => <Row key={job.id} job={job} sentence={sentences.get(job.id) ?? null} />)}
+        {rows.map((job) => <Row key={job.id} job={job} said={sentences.get(job.id) ?? null} />)}
       </ul>
       {rest}
     </main>

@@ -1,21 +1,21 @@
 // An incident as a story: what went well last, what came first, what followed where, how it ended.
-import { Fragment, useEffect, useState } from "react";
+import { Fragment, useContext, useEffect, useMemo, useState } from "react";
 import type { ReactNode } from "react";
 import { idIn } from "./api";
-import type { Incident as Row, Report, ReportEvent } from "./api_types";
-import { counted, grouped, harmless, millis, some, span, spoken } from "./format";
-import { Tell } from "./confirm";
+import type { Agent, Incident as Row, Report, ReportEvent } from "./api_types";
+import { counted, grouped, harmless, millis, span, spoken } from "./format";
 import { Later } from "./later";
 import { useAsked } from "./live";
-import { LinesPanel, RawLines } from "./lines";
+import { LinesPanel, RawLines, useLines } from "./lines";
 import type { LinesQuery } from "./handed";
-import { Ago, NotYet, Section, Since, StateMark, Time, Wild } from "./parts";
+import { Ago, LimitContext, NotYet, Section, Since, StateMark, Time, Wild } from "./parts";
 import { Acknowledge, MaintenanceButton, SilentIncident } from "./quiet";
 import { Fact, KnownFault, Suspects, Template, Verdict } from "./report";
 import { to } from "./route";
 import type { Route } from "./route";
 
 const INCIDENT_MS = 10_000;
+const AGENTS_MS = 60_000;
 const BEFORE_MS = 60_000;
 const BEFORE = 10; // incidents of a node that are listed
 
@@ -38,6 +38,8 @@ interface Step {
   kind: "well" | "root" | "direct" | "consequence" | "sign" | "alert" | "over";
   what: ReactNode;
   lines?: LinesQuery;
+  /** A sign that made somebody look, and that the report does not count. */
+  aside?: boolean;
 }
 
 const FOLDED_FROM = 2; // consequences that follow the first ones
@@ -52,19 +54,25 @@ function eventStep(event: ReportEvent): Step {
   };
 }
 
-function triggerStep(trigger: Trigger): Step {
+function triggerStep(trigger: Trigger, report: Report): Step {
   const who = trigger.node + (trigger.rank !== null && trigger.rank !== undefined ? ` rank ${trigger.rank}` : "");
   return {
-    at: millis(trigger.evidence), time: trigger.evidence, kind: "sign",
+    at: millis(trigger.evidence), time: trigger.evidence,
+    // Processes of other nodes leave because of it.
+    kind: trigger.cause === "process_left" && trigger.node && trigger.node !== report.nodes[0]?.node ? "consequence" : "sign",
+    aside: trigger.cause === "error_line" && (report.events.length > 0 ||
+      (millis(trigger.evidence) ?? 0) < (millis(report.verdict.since) ?? 0)),
     what: <>{who && <span className="note"><Wild text={who} /></span>}<Template
       text={trigger.detail || spoken(trigger.cause)} plain /></>,
   };
 }
 
-/** Of a sign that came again and again, the last. */
-function lastOfEach(triggers: readonly Trigger[]): Trigger[] {
-  const key = (one: Trigger) => `${one.cause} ${one.evidence} ${one.node}`;
-  return triggers.filter((one, i) => !triggers.slice(i + 1).some((other) => key(other) === key(one)));
+/** Of a sign that came again and again, the first and the last. */
+function endsOfEach(triggers: readonly Trigger[]): Trigger[] {
+  const key = (one: Trigger) => one.cause === "error_line" || one.cause === "process_left" ? `${one.cause} ${one.detail} ${one.node}`
+    : `${one.cause} ${one.node}`;
+  return triggers.filter((one, i) => !triggers.slice(0, i).some((other) => key(other) === key(one))
+    || !triggers.slice(i + 1).some((other) => key(other) === key(one)));
 }
 
 /** All that is known of the incident, in order of time; without a row of it, what the report says. */
@@ -74,13 +82,15 @@ export function storyOf(row: Row | null, report: Report, evidence: Evidence | nu
   const progress = report.verdict.iteration;
   if (progress !== null && progress > 0) {
     steps.push({ at: null, time: null, kind: "well",
-                 what: <>Iteration {grouped(progress - 1)} was the last that all ranks completed
+                 what: <>Iteration {grouped(progress - 1)} was the last {report.verdict.state === "slow" ? "that took as long as before"
+                   : "that all ranks completed"}
                    {training?.begin && <> <span className="note">{spoken(training.stage ?? "it")} since <Time
                      at={training.begin} /></span></>}</> });
   }
   const said = (trigger: Trigger) => report.events.some((event) => trigger.detail === `new line: ${event.template}`);
   const signs = [...report.events.map(eventStep),
-                 ...lastOfEach(evidence?.triggers ?? []).filter((trigger) => !said(trigger)).map(triggerStep)];
+                 ...endsOfEach(evidence?.triggers ?? []).filter((trigger) => !said(trigger))
+                   .map((trigger) => triggerStep(trigger, report))];
   if (row) {
     signs.push({ at: millis(row.opened), time: row.opened, kind: "alert", what: <>The incident opened; sinks that are set up get an alert</> });
   }
@@ -105,13 +115,16 @@ const NAMES: Record<Step["kind"], string> = {
 
 export function Story(props: { steps: Step[]; ask: (query: LinesQuery) => void }) {
   const [open, setOpen] = useState(false);
+  const [all, setAll] = useState(false);
   const consequences = props.steps.filter((step) => step.kind === "consequence");
-  const folded = new Set(open ? [] : consequences.slice(FOLDED_FROM));
-  const first = props.steps.find((step) => step.at !== null && step.kind !== "well")?.at ?? null;
+  const asides = props.steps.filter((step) => step.aside);
+  const folded = new Set([...open ? [] : consequences.slice(FOLDED_FROM), ...all ? [] : asides]);
+  const first = props.steps.find((step) => step.at !== null && step.kind !== "well" && !step.aside)?.at ?? null;
   const shown = props.steps.filter((step) => !folded.has(step));
   const last = shown.reduce((at, step, i) => step.kind === "consequence" ? i : at, -1);
   const more = <li className="fold"><span className="when" /><button type="button" className="fold" aria-expanded={open}
-    onClick={() => setOpen(!open)}>{open ? "▾ fewer consequences" : `▸ ${counted(folded.size, "more consequence")}`}</button></li>;
+    onClick={() => setOpen(!open)}>{open ? "▾ fewer consequences"
+      : `▸ ${counted(consequences.length - FOLDED_FROM, "more consequence")}`}</button></li>;
   return (
     <ol className="story">
       {shown.map((step, i) => <Fragment key={i}>
@@ -125,23 +138,94 @@ export function Story(props: { steps: Step[]; ask: (query: LinesQuery) => void }
         </li>
         {i === last && consequences.length > FOLDED_FROM && more}
       </Fragment>)}
+      {asides.length > 0 && <li className="fold"><span className="when" /><button type="button" className="fold" aria-expanded={all}
+        onClick={() => setAll(!all)}>{all ? "▾ without lines that have no part in it"
+          : `▸ ${counted(asides.length, "new line")} that looked like trouble and ${asides.length === 1 ? "has" : "have"} no part in it`}
+      </button></li>}
     </ol>
   );
 }
 
-/** Who named whom as the silent one. */
-export function Accusations(props: { report: Report }) {
-  const rows = props.report.events.filter((event) => event.why.includes("accused"));
-  if (rows.length === 0) return null;
+const NAMED_MAX = 6; // on each side of the graph
+const ROW = 30; // px, as in the style sheet
+
+interface Edge { from: string; to: string; weight: number }
+
+/** Who named whom: by the clues of the report, which know nodes by their addresses; without them as the lines print it. */
+function accusationsOf(report: Report, nodeAt: ReadonlyMap<string, string>): Edge[] {
+  const edges = new Map<string, Edge>();
+  const add = (from: string, to_: string, weight: number) => {
+    const key = `${from}\n${to_}`;
+    edges.set(key, { from, to: to_, weight: (edges.get(key)?.weight ?? 0) + weight });
+  };
+  const accusers = (event: ReportEvent | undefined, peer: string | undefined) => event?.nodes ?? (peer ? [peer] : []);
+  for (const clue of report.clues ?? []) {
+    if (clue.kind !== "blamed" && clue.kind !== "named_by_peers") continue;
+    const fact = (kind: string) => clue.facts.find((one) => one.kind === kind)?.value;
+    const event = report.events.find((one) => one.template_id === fact("event"));
+    const named = clue.node ?? "";
+    for (const from of accusers(event, fact("peer"))) if (named && from !== named) add(from, named, clue.strength);
+  }
+  if (edges.size > 0) return [...edges.values()];
+  for (const event of report.events.filter((one) => one.why.includes("accused"))) {
+    const named = event.parameters.filter((one) => ["rank", "host", "address"].includes(one.kind)).slice(0, NAMED_MAX);
+    for (const from of event.nodes) {
+      if (named.length === 0) add(from, "a peer without a name", event.count);
+      for (const one of named) {
+        const host = nodeAt.get(one.value) ?? one.value;
+        if (host !== from) add(from, one.kind === "rank" ? `rank ${one.value}` : host, one.count);
+      }
+    }
+  }
+  return [...edges.values()];
+}
+
+/** The node at each address, where only one agent comes from there. */
+function namesOf(agents: readonly Agent[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  const shared = new Set<string>();
+  for (const { agent, address } of agents) {
+    if (names.has(address)) shared.add(address);
+    names.set(address, agent);
+  }
+  shared.forEach((address) => names.delete(address));
+  return names;
+}
+
+/** The names of one side, those with most weight first; the last stands for all that have no room. */
+function sideOf(edges: readonly Edge[], side: "from" | "to"): string[] {
+  const weights = new Map<string, number>();
+  for (const edge of edges) weights.set(edge[side], (weights.get(edge[side]) ?? 0) + edge.weight);
+  return [...weights].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([name]) => name);
+}
+
+/** Who named whom as the silent one, as a graph: the more lines lead to a name, the more it stands out. */
+export function Accusations(props: { report: Report; agents?: readonly Agent[] }) {
+  const nodeAt = useMemo(() => namesOf(props.agents ?? []), [props.agents]);
+  const edges = useMemo(() => accusationsOf(props.report, nodeAt), [props.report, nodeAt]);
+  if (edges.length === 0) return null;
+  const [left, right] = [sideOf(edges, "from"), sideOf(edges, "to")];
+  const place = (names: string[], name: string) => Math.min(names.indexOf(name), NAMED_MAX - 1) * ROW + ROW / 2;
+  const rows = (names: string[]) => Math.min(names.length, NAMED_MAX);
+  const height = Math.max(rows(left), rows(right)) * ROW;
+  const most = Math.max(...edges.map((edge) => edge.weight), 1e-9);
+  const suspect = props.report.nodes[0]?.node;
+  const side = (names: string[]) => <ul>{names.slice(0, NAMED_MAX).map((name, i) => <li key={name} className={name === suspect ? "bad" : ""}>
+    {i === NAMED_MAX - 1 && names.length > NAMED_MAX ? `${grouped(names.length - NAMED_MAX + 1)} more` : <Wild text={name} />}</li>)}</ul>;
   return (
-    <Section title="Who accused whom">
-      <ul className="plain accused">{rows.slice(0, 6).map((event) => {
-        const named = event.parameters.filter((one) => ["rank", "host", "address"].includes(one.kind));
-        return <li key={event.template_id}><span><Wild text={some(event.nodes, 3)} /></span>
-          <span aria-hidden="true">→</span><span className="visually-hidden">named</span>
-          <span>{named.length > 0 ? named.slice(0, 4).map((one, i) => <b key={i}>{i > 0 && ", "}{one.kind === "rank" ? "rank " : ""}
-            <Wild text={one.value} /></b>) : <span className="note">a peer without a name</span>}</span></li>;
-      })}</ul>
+    <Section title="Who accused whom" note="nodes whose lines name another one as silent, gone or failed">
+      <div className="accused">
+        {side(left)}
+        <svg viewBox={`0 0 100 ${height}`} height={height} preserveAspectRatio="none" role="img"
+          aria-label={edges.slice(0, 3 * NAMED_MAX).map((edge) => `${harmless(edge.from)} named ${harmless(edge.to)}`).join(", ")}>
+          {edges.map((edge, i) => {
+            const [from, until] = [place(left, edge.from), place(right, edge.to)];
+            return <path key={i} d={`M0 ${from}C50 ${from} 50 ${until} 100 ${until}`} vectorEffect="non-scaling-stroke"
+              className={edge.to === suspect ? "bad" : ""} strokeWidth={1 + 3 * edge.weight / most} />;
+          })}
+        </svg>
+        {side(right)}
+      </div>
     </Section>
   );
 }
@@ -163,9 +247,12 @@ function Before(props: { incident: Row; node: string }) {
 export function Incident(props: { route: Route }) {
   const { id } = props.route;
   const asked = useAsked("incident", idIn("incidents/{id}", id), INCIDENT_MS);
-  const [lines, setLines] = useState<LinesQuery | null>(null);
+  const [lines, setLines] = useLines(props.route);
   const [silencing, setSilencing] = useState(false);
+  const limit = useContext(LimitContext);
   const row = asked.data;
+  const accused = (row?.report as Report | null | undefined)?.events.some((event) => event.why.includes("accused"));
+  const agents = useAsked("agents", limit === null && accused ? "agents" : null, AGENTS_MS);
   useEffect(() => {
     document.title = row ? `${spoken(row.state)} · ${row.job}` : "incident";
   }, [row]);
@@ -193,6 +280,7 @@ export function Incident(props: { route: Route }) {
         <Acknowledge key={row.acknowledged_by} incident={row} again={asked.again} />
         <SilentIncident incident={row} again={asked.again} />
         <MaintenanceButton open={() => setSilencing(true)} />
+        {row.status === "open" && <Later of={({ Keep }) => <Keep job={row.job} />} />}
       </div>
       <div className="pair">
         <KnownFault report={report} />
@@ -201,9 +289,10 @@ export function Incident(props: { route: Route }) {
       <Section title="What happened" note={<>updated <Ago at={row.updated} /></>}>
         <Story steps={storyOf(row, report, evidence)} ask={setLines} />
       </Section>
-      <Accusations report={report} />
+      <Accusations report={report} agents={agents.data?.agents} />
       {report.nodes[0] && <Before incident={row} node={report.nodes[0].node} />}
-      <Tell incident={row} />
+      <Later of={({ Compare }) => <Compare report={report} />} />
+      <Later of={({ Tell }) => <Tell incident={row} />} />
       {silencing && <Later of={({ MaintenanceDialog }) => <MaintenanceDialog job={row.job} node={report.nodes[0]?.node ?? ""}
         close={() => setSilencing(false)} done={asked.again} />} />}
       {lines && <LinesPanel key={JSON.stringify(lines)} job={row.job} query={lines} close={() => setLines(null)} />}

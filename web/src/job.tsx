@@ -5,9 +5,8 @@ import type { Job as JobRow, Node } from "./api_types";
 import { millis } from "./format";
 import { Ago, Failure, Loading, Time, Wild } from "./parts";
 import { useAsked, useNow } from "./live";
-import type { LinesQuery } from "./handed";
 import { Later } from "./later";
-import { LinesPanel } from "./lines";
+import { LinesPanel, useLines } from "./lines";
 import { NodeMap } from "./map";
 import { reportAt } from "./past";
 import { Had, MaintenanceButton, SilentJob } from "./quiet";
@@ -70,9 +69,8 @@ export function Job(props: { route: Route }) {
   const known = useAsked("snapshot", upTo !== null && report.error && !report.data ? present : null, PAST_MS, NO_JOB);
   const past = useMemo(() => known.data && upTo !== null ? reportAt(known.data, upTo) : null, [known.data, upTo]);
   const nodes = useAsked("nodes", idIn("jobs/{id}/nodes", id), NODES_MS, id);
-  const [lines, setLines] = useState<LinesQuery | null>(null);
+  const [lines, setLines] = useLines(props.route);
   const [silencing, setSilencing] = useState<string | null>(null); // a node, or empty: the job
-  useEffect(() => setLines(null), [id]);
   const shown = report.data ?? past;
   useEffect(() => {
     const state = shown?.verdict.state;
@@ -86,7 +84,6 @@ export function Job(props: { route: Route }) {
       {report.error ? <Failure error={report.error} what="The job" again={report.again} /> : <Loading what="the report" />}
     </main>;
   }
-  const ask = (query: LinesQuery) => setLines(query);
   const again = () => { row.again(); nodes.again(); };
   return (
     <main id="main" className={lines ? "beside" : ""}>
@@ -98,15 +95,16 @@ export function Job(props: { route: Route }) {
         <Had by={row.data?.acknowledged_by} />
         <SilentJob job={row.data} nodes={nodes.data?.nodes ?? []} again={again} />
         <MaintenanceButton open={() => setSilencing("")} />
+        {at === "" && <Later of={({ Keep }) => <Keep job={id} />} />}
       </div>
       <Past job={id} at={at} begin={row.data?.begin ?? null} />
       {report.error && <Failure error={report.error} what={at ? "The report of then" : "What is new"} again={at ? report.again : undefined} />}
       <div className="pair">
         <KnownFault report={shown} />
-        <Suspects report={shown} ask={ask} silence={setSilencing} silent={byName} />
+        <Suspects report={shown} ask={setLines} silence={setSilencing} silent={byName} />
       </div>
-      <NodeMap job={row.data} id={id} report={shown} nodes={byName} route={props.route} upTo={upTo} ask={ask} />
-      <Events report={shown} ask={ask} />
+      <NodeMap job={row.data} id={id} report={shown} nodes={byName} route={props.route} upTo={upTo} ask={setLines} />
+      <Events report={shown} ask={setLines} />
       <Notable report={shown} />
       <Read report={shown} />
       {silencing !== null && <Later of={({ MaintenanceDialog }) => <MaintenanceDialog job={id} node={silencing}

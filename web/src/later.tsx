@@ -21,9 +21,11 @@ const SHARED: Record<string, unknown> = {
 let loaded: More | null = null;
 let loading: Promise<More> | null = null;
 
+// Relative to the address at which the page was loaded, which changes as one goes on.
+const address = new URL(document.querySelector<HTMLMetaElement>('meta[name="l4-more"]')?.content ?? "", document.baseURI).href;
+
 async function load(): Promise<More> {
-  const name = document.querySelector<HTMLMetaElement>('meta[name="l4-more"]')!.content;
-  const script = await import(new URL(name, document.baseURI).href) as { default: Fill };
+  const script = await import(address) as { default: Fill };
   const module = { exports: {} };
   script.default((one) => SHARED[one], module);
   return module.exports as More;

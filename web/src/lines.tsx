@@ -7,6 +7,20 @@ import { counted, harmless } from "./format";
 import { handed, hasLines } from "./handed";
 import type { LinesQuery } from "./handed";
 import { Copy, Empty, Failure, Loading, Time, Wild } from "./parts";
+import { setQuery } from "./route";
+import type { Route } from "./route";
+
+const KEYS = ["node", "rank", "template", "around"] as const;
+
+/** The raw lines that the address asks for, and what changes that: a link shows them, too. */
+export function useLines(route: Route): [LinesQuery | null, (query: LinesQuery | null) => void] {
+  const [node, rank, template, around] = KEYS.map((key) => route.query.get(`lines_${key}`) ?? "");
+  const query = useMemo(() => node || rank || template
+    ? { node, template, around, rank: /^\d+$/.test(rank!) ? Number(rank) : undefined } : null, [node, rank, template, around]);
+  const ask = (next: LinesQuery | null) =>
+    setQuery(Object.fromEntries(KEYS.map((key) => [`lines_${key}`, String(next?.[key] ?? "")])));
+  return [query, ask];
+}
 
 /** The way to raw lines, where there are any. */
 export function RawLines(props: { query: LinesQuery; ask: (query: LinesQuery) => void; children: ReactNode }) {
@@ -42,7 +56,9 @@ function logsOf(lines: readonly Line[]): Log[] {
     if (last?.key === key) last.lines.push(line);
     else logs.push({ key, node: line.node, rank: line.rank, file: line.file, lines: [line] });
   }
-  return logs;
+  // Of a log without times only the end is known, which may be of another time.
+  const timed = (log: Log) => log.lines.some((line) => line.time !== null);
+  return logs.sort((a, b) => Number(timed(b)) - Number(timed(a)));
 }
 
 function Rows(props: { log: Log; text: string }) {
@@ -71,7 +87,7 @@ function Missing(props: { answer: Answer }) {
   if (props.answer.complete) return null;
   return (
     <ul className="missing">{props.answer.missing.slice(0, 8).map((one, i) => (
-      <li key={i}><Wild text={one.text} /></li>))}</ul>
+      <li key={i}>{one.file && <><Wild text={one.file} />: </>}<Wild text={one.text} /></li>))}</ul>
   );
 }
 

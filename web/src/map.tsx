@@ -2,29 +2,33 @@
 import { useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { KeyboardEvent, PointerEvent } from "react";
 import { idIn } from "./api";
-import type { FlowJob, Job, Node, Report, Scores } from "./api_types";
+import type { FlowJob, Incident, Job, Node, Report, Scores } from "./api_types";
 import { counted, grouped, harmless, millis, timeText } from "./format";
 import { serverNow, useAsked } from "./live";
 import { handed } from "./handed";
 import type { LinesQuery } from "./handed";
 import { Later } from "./later";
-import { Pictures, coloursOf, drawScene, layoutOf, xOf } from "./map_draw";
+import { PHASES, Pictures, coloursOf, drawScene, layoutOf, xOf } from "./map_draw";
 import type { Cell, Colours, Layout, Scene, View } from "./map_draw";
-import { busyRange, matrixOf, ordered, scoreOf } from "./map_data";
+import { busyRange, failureOf, matrixOf, onAxis, ordered, scoreOf } from "./map_data";
 import type { MapRow, Matrix, Order } from "./map_data";
-import { Empty, Failure, Loading, Section, ZoneContext } from "./parts";
+import { Empty, Failure, LimitContext, Loading, Section, ZoneContext } from "./parts";
 import { setQuery } from "./route";
 import type { Route } from "./route";
 import { Why } from "./why";
 
 const SCORES_MS = 10_000;
 const PAST_MS = 3_600_000; // the past does not change
+const AGENTS_MS = 15_000;
+const INCIDENTS_MS = 15_000;
 const FLOWS_MS = 10_000;
 const FLOW_STEPS = 400; // the latest
 const NO_FLOWS_MS = 600_000; // where no records of flows are received
 const ROWS_MAX = 4_096;
 const CELLS_MAX = 2_000_000; // of an answer, which has at most 4 MiB
 const ASK_AGAIN_MS = 300; // after the view has come to rest
+const SHORT_MS = 120_000; // of a job that has hardly been compared yet
+const BEHIND = 0.06; // of the axis: what is shown behind a failure at least
 const BEYOND = 0.3; // of the axis: how far it goes on behind the last score, to show a silence
 
 type What = Scores["what"];
@@ -35,26 +39,45 @@ const WHATS: { what: What; word: string; says: string }[] = [
 ];
 const ORDERS: { order: Order; word: string }[] = [
   { order: "suspicion", word: "suspicion" }, { order: "name", word: "name" }, { order: "first", word: "first sign" },
+  { order: "group", word: "rack" },
 ];
 
 interface Range { from: number; to: number }
 
-/** The whole axis: the scores, and behind them what a silence needs to be seen. */
+function textOf(at: number, by: string): string {
+  return by === "time" ? new Date(at).toISOString() : String(Math.max(0, Math.floor(at)));
+}
+
+/** The part of the axis that the address names; null: none. */
+function rangeIn(query: URLSearchParams): Range | null {
+  const [from, to] = ["from", "to"].map((name) => {
+    const text = query.get(name) ?? "";
+    return /^\d+$/.test(text) ? Number(text) : millis(text);
+  });
+  return from != null && to != null && to > from ? { from, to } : null;
+}
+
+/** The whole axis: the scores, and beyond them what the failure and the silence behind it need to be seen. */
 function wholeRange(matrix: Matrix, job: Job | null, report: Report, upTo: number | null): Range {
   const end = matrix.begin + matrix.column * matrix.columns;
   if (matrix.by !== "time") return { from: matrix.begin, to: end };
+  const long = end - matrix.begin;
+  const begin = onAxis(report, millis(report.job.begin)) ?? matrix.begin;
+  const from = begin < matrix.begin && matrix.begin - begin <= Math.max(long, SHORT_MS) ? begin : matrix.begin;
   const last = upTo ?? (job === null || job.ended ? millis(report.job.end) ?? end : serverNow());
-  const most = end + BEYOND * (end - matrix.begin);
-  return { from: matrix.begin, to: Math.max(end, Math.min(last, most)) };
+  const failed = failureOf(report);
+  const most = Math.max(end + BEYOND * long, failed === null ? 0 : failed + BEYOND * Math.max(failed - from, 0));
+  // Of a job whose last line tells of the failure, too, something is seen behind it.
+  const least = failed === null || upTo !== null ? end : failed + BEHIND * Math.max(failed - from, 0);
+  return { from, to: Math.max(end, least, Math.min(last, most)) };
 }
 
 /** `upTo`: where the past that is shown ends, on the axis; null: now. */
 function useScores(job: string, what: What, range: Range | null, upTo: number | null, by: string, width: number) {
   const asked = new URLSearchParams({ what, rows: String(ROWS_MAX), width: String(width) });
-  const text = (at: number) => by === "time" ? new Date(at).toISOString() : String(Math.max(0, Math.floor(at)));
-  if (range) asked.set("from", text(range.from));
+  if (range) asked.set("from", textOf(range.from, by));
   const to = Math.min(range?.to ?? Infinity, upTo ?? Infinity);
-  if (to < Infinity) asked.set("to", text(to));
+  if (to < Infinity) asked.set("to", textOf(to, by));
   return useAsked("scores", width > 0 ? `${idIn("jobs/{id}/scores", job)}?${asked}` : null, upTo === null ? SCORES_MS : PAST_MS,
     upTo === null ? job : "");
 }
@@ -66,6 +89,22 @@ function useFlows(job: string): readonly FlowJob[] {
     none ? NO_FLOWS_MS : FLOWS_MS, "");
   useEffect(() => setNone(asked.data?.on === false), [asked.data]);
   return useMemo(() => asked.data?.flows.filter((one) => one.groups.length > 0 && one.steps.length > 0) ?? [], [asked.data]);
+}
+
+/** Names of agents that are lost; nobody's in one file, and none for a token that is limited to jobs. */
+function useLost(): ReadonlySet<string> {
+  const limit = useContext(LimitContext);
+  const status = useAsked("status", handed || limit !== null ? null : "status", AGENTS_MS);
+  const asked = useAsked("agents", status.data?.agents_lost ? "agents" : null, AGENTS_MS); // a long list
+  const names = (asked.data?.agents ?? []).filter((agent) => agent.lost).map((agent) => agent.agent).join("\n");
+  return useMemo(() => new Set(names ? names.split("\n") : []), [names]);
+}
+
+const NO_INCIDENTS: readonly Incident[] = [];
+
+function useIncidents(job: string): readonly Incident[] {
+  const asked = useAsked("incidents", handed ? null : `incidents?job=${encodeURIComponent(job)}&count=50`, INCIDENTS_MS, job);
+  return asked.data?.incidents ?? NO_INCIDENTS;
 }
 
 /** Size in CSS pixels of an element that fills its row. */
@@ -128,13 +167,15 @@ export interface MapProps {
 export function NodeMap(props: MapProps) {
   const { route } = props;
   const wanted = route.query.get("map") as What | null;
-  const usual: What = wanted ?? (props.report.verdict.state === "slow" ? "phases" : "nodes");
+  const [short, setShort] = useState(false); // too short for its lines to be compared
+  const usual: What = wanted ?? (props.report.verdict.state === "slow" ? "phases" : short ? "ranks" : "nodes");
   const whats = handed ? WHATS.filter(({ what }) => handed!.scores.some((one) => one.what === what)) : WHATS;
   const what = whats.some((one) => one.what === usual) ? usual : whats[0]!.what;
   const order = (route.query.get("order") ?? "suspicion") as Order;
   const phase = route.query.get("phase") ?? "";
   const [box, width] = useWidth();
   const [range, setRange] = useState<Range | null>(null);
+  const linked = useRef(rangeIn(route.query)); // shown once the whole axis is known
   const last = useRef<Scores | null>(null);
   const upTo = props.upTo ?? null;
   const by = last.current?.what === what ? last.current.by : what === "nodes" ? "time" : "iteration";
@@ -142,11 +183,27 @@ export function NodeMap(props: MapProps) {
   const columns = width && Math.floor(Math.max(40, Math.min(1_000, width / 3, CELLS_MAX / rowsAtMost)));
   const asked = useScores(props.id, what, range, by === "time" || upTo === null ? upTo : props.report.verdict.iteration, by, columns);
   if (asked.data) last.current = asked.data;
+  useEffect(() => {
+    if (asked.data?.what === "nodes" && asked.data.columns.length === 0 && props.report.verdict.iteration !== null
+      && failureOf(props.report) !== null) setShort(true);
+  }, [asked.data]);
   const scores = last.current?.what === what ? last.current : null;
   const flows = useFlows(props.id);
-  useEffect(() => setRange(null), [what, props.id, upTo]);
-  const matrix = useMemo(() => scores && matrixOf(scores, { report: props.report, nodes: props.nodes, upTo },
-    phase), [scores, props.report, props.nodes, phase, upTo]);
+  const lost = useLost();
+  const incidents = useIncidents(props.id);
+  const of = useRef<unknown[]>([what, props.id, upTo]);
+  useEffect(() => { // another axis; the range of the address is kept at first
+    const now = [what, props.id, upTo];
+    if (now.every((one, i) => one === of.current[i])) return;
+    of.current = now;
+    chooseRange(null);
+  }, [what, props.id, upTo]);
+  const chooseRange = (next: Range | null) => {
+    setRange(next);
+    setQuery({ from: next ? textOf(next.from, by) : "", to: next ? textOf(next.to, by) : "" });
+  };
+  const matrix = useMemo(() => scores && matrixOf(scores, { report: props.report, nodes: props.nodes, upTo, lost },
+    phase), [scores, props.report, props.nodes, phase, upTo, lost]);
   const [whole, setWhole] = useState<Range | null>(null);
   const focused = useRef("");
   useEffect(() => {
@@ -154,9 +211,11 @@ export function NodeMap(props: MapProps) {
     setWhole(wholeRange(matrix, props.job, props.report, upTo));
     if (focused.current === what) return;
     focused.current = what;
-    setRange(busyRange(matrix, props.report));
+    setRange(linked.current ?? busyRange(matrix, props.report));
+    linked.current = null;
   }, [matrix, range]);
   const rows = useMemo(() => matrix ? ordered(matrix.rows, order) : [], [matrix, order]);
+  const hasGroups = matrix !== null && matrix.rows.some((row) => row.group);
   const about = WHATS.find((one) => one.what === what)!;
   const none = matrix && matrix.columns === 0;
   return (
@@ -171,10 +230,10 @@ export function NodeMap(props: MapProps) {
           {matrix.phases.map((one) => <option key={one} value={one}>{harmless(one)}</option>)}</select></label>}
         <div className="chips" role="group" aria-label="Order of rows">
           <span className="note">order</span>
-          {ORDERS.map((one) => <button type="button" key={one.order} aria-pressed={one.order === order}
+          {ORDERS.filter((one) => one.order !== "group" || hasGroups).map((one) => <button type="button" key={one.order} aria-pressed={one.order === order}
             onClick={() => setQuery({ order: one.order === "suspicion" ? "" : one.order })}>{one.word}</button>)}
         </div>
-        {range && <button type="button" className="quiet" onClick={() => setRange(null)}>Whole job</button>}
+        {range && <button type="button" className="quiet" onClick={() => chooseRange(null)}>Whole job</button>}
       </div>
       <div ref={box} className="map-box">
         {!matrix && asked.error && <Failure error={asked.error} what="The map" again={asked.again} />}
@@ -183,19 +242,26 @@ export function NodeMap(props: MapProps) {
           + "windows of 10 s on." : what === "ranks" ? "No rank has completed enough iterations to be compared."
           : "The lines of this job print no timers."}</p></Empty>}
         {matrix && !none && width > 0 && whole && <Canvas key={what} {...props} matrix={matrix} rows={rows} width={width}
-          whole={whole} range={range} setRange={setRange} flows={flows} />}
+          whole={whole} range={range} setRange={chooseRange} flows={flows} byGroup={hasGroups && order === "group"} incidents={incidents} />}
       </div>
       {matrix && matrix.leftOut > 0 && <p className="note">{what === "nodes"
         ? `The ${grouped(scores!.rows.length)} nodes that differ most; ${grouped(matrix.leftOut)} calmer ones are left out.`
         : `Of the ${grouped(scores!.rows.length)} ranks that differ most, the slowest of each node; ${grouped(matrix.leftOut)} calmer ones are left out.`}</p>}
-      {matrix && !none && <Legend />}
+      {matrix && !none && <Legend matrix={matrix} />}
     </Section>
   );
 }
 
-function Legend() {
-  return (
+function Legend(props: { matrix: Matrix }) {
+  const { course, what } = props.matrix;
+  const lost = [...props.matrix.pinned, ...props.matrix.rows].some((row) => row.lost);
+  const phases = what === "phases" ? course.map((one) => harmless(one.phase ?? "")) : [];
+  return <>
+    {phases.length > 0 && <p className="legend">{phases.slice(0, PHASES - (phases.length > PHASES ? 1 : 0)).map((name, i) =>
+      <span key={i}><i className={`swatch phase-${i}`} />{name}</span>)}
+      {phases.length > PHASES && <span><i className={`swatch phase-${PHASES - 1}`} />{counted(phases.length - PHASES + 1, "other")}</span>}</p>}
     <p className="legend" aria-hidden="true">
+      {lost && <span>⊘ agent lost</span>}
       <span><i className="ramp" />as usual → alarm</span>
       <span><i className="swatch silent" />silent</span>
       <span><i className="swatch suspect" />suspected</span>
@@ -204,7 +270,7 @@ function Legend() {
       <span><i className="mark consequence" />consequence</span>
       <span className="hint">drag pans · Ctrl+wheel, + and − zoom · arrows choose a cell · Enter says why</span>
     </p>
-  );
+  </>;
 }
 
 interface CanvasProps extends MapProps {
@@ -217,18 +283,21 @@ interface CanvasProps extends MapProps {
   range: Range | null;
   setRange: (range: Range | null) => void;
   flows: readonly FlowJob[];
+  byGroup: boolean;
+  incidents: readonly Incident[];
 }
 
 /** What pointers do to the view: one pans, two zoom. */
 interface Grip { x: number; y: number }
 
 function Canvas(props: CanvasProps) {
-  const { matrix, rows, width, report } = props;
+  const { matrix, rows, width, report, byGroup, incidents } = props;
   const zone = useContext(ZoneContext);
   const scheme = useScheme();
   const canvas = useRef<HTMLCanvasElement>(null);
   const pictures = useRef(new Pictures());
-  const layout: Layout = useMemo(() => layoutOf(width, matrix), [width, matrix]);
+  const layout: Layout = useMemo(() => layoutOf(width, matrix, incidents.length > 0),
+    [width, matrix, incidents.length > 0]);
   const { whole } = props;
   const asked = useRef<Range | null>(null); // the range that this view has asked for itself
   const [view, setView] = useState<View>(() => ({ ...(props.range ?? whole), top: 0, rows: rows.length }));
@@ -261,6 +330,8 @@ function Canvas(props: CanvasProps) {
   useEffect(() => {
     const before = drawn.current;
     drawn.current = matrix;
+    const now = coloursOf(canvas.current!);
+    if (now.back !== colours.current?.of.back) colours.current = { scheme, of: now }; // the scheme changed unnoticed
     if (before === matrix) return;
     setHover(null);
     setChosen((cell) => {
@@ -275,7 +346,7 @@ function Canvas(props: CanvasProps) {
   if (canvas.current && colours.current?.scheme !== scheme)
     colours.current = { scheme, of: coloursOf(canvas.current) };
   const scene: Scene | null = colours.current && { matrix, rows, view: view.rows ? view : { ...view, rows: Math.max(rows.length, 1) },
-    layout, colours: colours.current.of, report, zone, hover, chosen };
+    layout, colours: colours.current.of, report, zone, hover, chosen, byGroup, incidents };
   useEffect(() => {
     const element = canvas.current!;
     if (colours.current?.scheme !== scheme) colours.current = { scheme, of: coloursOf(element) };
@@ -289,7 +360,8 @@ function Canvas(props: CanvasProps) {
       const to = element.getContext("2d")!;
       to.setTransform(ratio, 0, 0, ratio, 0, 0);
       const now: View = view.rows ? view : { ...view, rows: Math.max(rows.length, 1) };
-      drawScene(to, { matrix, rows, view: now, layout, colours: colours.current!.of, report, zone, hover, chosen },
+      drawScene(to, { matrix, rows, view: now, layout, colours: colours.current!.of, report, zone, hover, chosen,
+        byGroup, incidents },
         pictures.current);
     });
     return () => window.cancelAnimationFrame(frame);
@@ -425,6 +497,7 @@ function said(cell: Cell, matrix: Matrix, zone: "utc" | "local"): string {
   const much = silent ? "silent" : score === null ? "not known" : score === 0 ? "as usual"
     : matrix.what === "nodes" ? `${score.toFixed(1)} nats, an alarm from ${matrix.alarm.toFixed(0)} on`
     : `${Math.exp(score).toFixed(2)} times as long as usual`;
-  return `${harmless(cell.row.label)} · ${when} · ${much}`;
+  return `${harmless(cell.row.label)}${cell.row.group ? ` in ${harmless(cell.row.group)}` : ""} · ${when} · ${much}${
+    cell.row.lost ? " · its agent is lost" : ""}`;
 }
 

@@ -2,7 +2,7 @@
 import type { Node, Place, Report, Scores } from "./api_types";
 import { millis } from "./format";
 
-export type Order = "suspicion" | "name" | "first";
+export type Order = "suspicion" | "name" | "first" | "group";
 export const UNKNOWN = 255;
 /** Column values of the picture: a score from 0 to 253, or one of these. */
 export const SILENT = 254;
@@ -23,6 +23,17 @@ export interface MapRow {
   silentFrom: number | null;
   /** From where on the report suspects it; null: it does not. */
   suspectFrom: number | null;
+  /** The rack, or what else its name begins with; empty where names tell no groups. */
+  group: string;
+  /** None of the agents that ship for it is there any more. */
+  lost: boolean;
+}
+
+/** What an iteration, or one of its phases, takes, by column: ms, null where nothing is known. */
+export interface Course {
+  phase: string | null;
+  mean: readonly (number | null)[];
+  most: readonly (number | null)[];
 }
 
 export interface Matrix {
@@ -46,6 +57,8 @@ export interface Matrix {
   lastLine: number;
   /** What all labels begin with, and which is not worth its room. */
   prefix: string;
+  /** Of a map of iterations: one; of phases: one each, those that take longest first. */
+  course: Course[];
 }
 
 /** The job as it is to be drawn beside its scores. */
@@ -54,10 +67,14 @@ export interface Known {
   nodes: ReadonlyMap<string, Node>;
   /** As of this time of the past; null: now. */
   upTo: number | null;
+  /** Names of agents that are lost. */
+  lost: ReadonlySet<string>;
 }
 
 const PINNED_MAX = 6;
 const PINNED_SHARE = 0.2; // confidence from which on a node stands on top
+const WHOLE_LEAST = 0.75; // of all other phases together: the timer of an iteration
+const WHOLE_MOST = 1.4;
 const ALARM_RATIO = Math.LN2; // twice as long as usual
 
 export function placeOf(place: Place | null): number | null {
@@ -112,12 +129,30 @@ function sharedPrefix(names: readonly string[]): string {
   return words.length >= 6 ? words : "";
 }
 
+/** What the name of a node begins with where it counts twice, such as `rack-07` of rack-07-node-3; empty: it does not. */
+function groupOf(node: string): string {
+  const name = /\.[a-z]+$/i.test(node) ? node.split(".")[0]! : node; // a domain ends with letters
+  return /^(.*\d)(?:[-._][a-z]*[-._]?|[a-z]+[-._]?)\d+$/i.exec(name)?.[1] ?? "";
+}
+
+/** Groups by name; none where they are all one, or hardly larger than a node. */
+function groupsOf(names: readonly string[]): ReadonlyMap<string, string> {
+  const groups = new Map(names.map((name) => [name, groupOf(name)]));
+  const count = new Set(groups.values()).size;
+  return count > 1 && count <= groups.size / 2 ? groups : new Map();
+}
+
 /** A time at which a line without one was read, after all that was printed, stands at the end of the job. */
 export function onAxis(report: Report, ms: number | null): number | null {
   const begin = millis(report.job.begin);
   const end = millis(report.job.end);
   if (ms === null || begin === null || end === null) return ms;
   return ms - end > Math.max(end - begin, 60_000) ? end : ms;
+}
+
+/** Where on the axis of times the failure begins; null: there is none. */
+export function failureOf(report: Report): number | null {
+  return isBad(report.verdict.state) ? onAxis(report, millis(report.verdict.since)) : null;
 }
 
 /** The part of the axis that the job's lines are in, where that is little of it; null: most of it. */
@@ -154,6 +189,22 @@ function tellingPhase(rows: readonly Folded[], phases: readonly string[], least:
   return [...phases].sort((a, b) => share(a) - share(b))[0] ?? null;
 }
 
+/** Without a timer that takes as long as all others together: it is that of the whole iteration. */
+function partsOf(course: readonly Course[]): Course[] {
+  const isWhole = (one: Course) => {
+    const others = course.filter((other) => other !== one);
+    let own = 0;
+    let rest = 0;
+    one.mean.forEach((ms, i) => {
+      if (ms === null) return;
+      own += ms;
+      rest += others.reduce((sum, other) => sum + (other.mean[i] ?? 0), 0);
+    });
+    return others.length > 2 && own > WHOLE_LEAST * rest && own < WHOLE_MOST * rest;
+  };
+  return course.filter((one) => !isWhole(one));
+}
+
 export function matrixOf(scores: Scores, known: Known, wantedPhase = ""): Matrix {
   const starts = scores.columns.map((place) => placeOf(place) ?? 0);
   const begin = starts[0] ?? 0;
@@ -173,7 +224,13 @@ export function matrixOf(scores: Scores, known: Known, wantedPhase = ""): Matrix
     const last = scores.by === "time" ? millis(known.nodes.get(node)?.last_line) : null;
     return last !== null && last <= (known.upTo ?? Infinity) ? last : null;
   };
-  const rows = folded.filter((row) => row.phase === phase).map((row): MapRow => {
+  const shown = folded.filter((row) => row.phase === phase);
+  const groups = groupsOf(shown.map((row) => row.node));
+  const isLost = (node: string) => {
+    const agents = known.nodes.get(node)?.agents ?? [];
+    return agents.length > 0 && agents.every((agent) => known.lost.has(agent));
+  };
+  const rows = shown.map((row): MapRow => {
     const { cells } = row;
     let most = -1;
     let firstSign = Infinity;
@@ -190,6 +247,7 @@ export function matrixOf(scores: Scores, known: Known, wantedPhase = ""): Matrix
       suspicion: at ?? Infinity,
       silentFrom: silentFrom(row.node),
       suspectFrom: at === undefined ? null : beginOfSuspicion(report, at, scores.by),
+      group: groups.get(row.node) ?? "", lost: isLost(row.node),
     };
   });
   const lastLine = rows.reduce((last, row) => Math.max(last, row.silentFrom ?? Infinity), begin + column * columns);
@@ -198,7 +256,8 @@ export function matrixOf(scores: Scores, known: Known, wantedPhase = ""): Matrix
   const taken = new Set(pinned.map((row) => row.key));
   return { what: scores.what, phases, phase, by: scores.by, step: scores.step, alarm, begin, column, columns, pinned,
            rows: rows.filter((row) => !taken.has(row.key)), leftOut: scores.left_out, lastLine,
-           prefix: sharedPrefix(rows.map((row) => row.node)) };
+           prefix: sharedPrefix(rows.map((row) => row.node)),
+           course: partsOf((scores.course ?? []).map((one) => ({ phase: one.phase, mean: one.mean_ms, most: one.most_ms }))) };
 }
 
 const collator = new Intl.Collator("en", { numeric: true });
@@ -208,6 +267,7 @@ export function ordered(rows: readonly MapRow[], order: Order): MapRow[] {
   const bySuspicion = (a: MapRow, b: MapRow) =>
     b.confidence - a.confidence || b.most - a.most || byName(a, b);
   return [...rows].sort(order === "name" ? byName
+    : order === "group" ? (a, b) => collator.compare(a.group, b.group) || byName(a, b)
     : order === "first" ? (a, b) => (a.firstSign === b.firstSign ? 0 : a.firstSign - b.firstSign) || bySuspicion(a, b)
     : bySuspicion);
 }

@@ -1,9 +1,9 @@
 // Draws the map: rows over time or iterations, and lanes of the job's course below, on one axis.
-import { scaleLinear, scaleTime, scaleUtc } from "d3-scale";
-import type { Report } from "./api_types";
+import scaleLinear from "d3-scale/src/linear"; // the whole package is a tenth of the page
+import type { Incident, Report } from "./api_types";
 import { harmless, millis, span, spoken } from "./format";
 import type { Zone } from "./format";
-import { SILENT, UNKNOWN, onAxis, pictureOf } from "./map_data";
+import { SILENT, UNKNOWN, failureOf, onAxis, pictureOf } from "./map_data";
 import type { MapRow, Matrix } from "./map_data";
 
 export interface View {
@@ -25,6 +25,7 @@ export interface Colours {
   direct: string;
   consequence: string;
   lane: string;
+  phases: string[];
   cells: Uint32Array;
   ramp: string[];
 }
@@ -39,6 +40,9 @@ export interface Layout {
   restTop: number;
   restHeight: number;
   laneTop: number;
+  courseTop: number;
+  eventsTop: number;
+  incidentsTop: number;
 }
 
 const AXIS = 24;
@@ -48,27 +52,35 @@ const ROW_MAX = 22;
 const REST_MAX = 380;
 const STAGES = 22;
 const ITERATIONS = 40;
+const COURSE = 72; // what iterations or their phases take
 const EVENTS = 26;
+const INCIDENTS = 18;
 const LABEL_MIN = 11; // px of a row from which on it is named
 const EVENTS_MAX = 60;
 
-export function layoutOf(width: number, matrix: Matrix): Layout {
+export function layoutOf(width: number, matrix: Matrix, incidents: boolean): Layout {
   const left = width < 640 ? 8 : Math.min(280, Math.max(110, 14 + 6.6 * longest(matrix)));
   const pinnedTop = AXIS;
   const pinned = matrix.pinned.length * PINNED_ROW;
   const restTop = pinnedTop + pinned + (pinned > 0 && matrix.rows.length > 0 ? GAP : 0);
   const restHeight = Math.min(matrix.rows.length * ROW_MAX, REST_MAX);
   const laneTop = restTop + restHeight + GAP;
-  return { width, height: laneTop + STAGES + ITERATIONS + EVENTS, left, right: width - 12, pinnedTop,
-           pinnedRow: PINNED_ROW, restTop, restHeight, laneTop };
+  // A map of iterations has no stages: they are of times.
+  const courseTop = laneTop + (matrix.by === "time" ? STAGES : 0);
+  const eventsTop = courseTop + (matrix.course.length > 0 ? COURSE : ITERATIONS);
+  const incidentsTop = eventsTop + EVENTS;
+  return { width, height: incidentsTop + (incidents && matrix.by === "time" ? INCIDENTS : 0), left, right: width - 12, pinnedTop,
+           pinnedRow: PINNED_ROW, restTop, restHeight, laneTop, courseTop, eventsTop, incidentsTop };
 }
 
 function longest(matrix: Matrix): number {
   let most = 0;
-  for (const row of matrix.pinned) most = Math.max(most, row.label.length + 1);
-  for (const row of matrix.rows.slice(0, 50)) most = Math.max(most, row.label.length);
+  for (const row of matrix.pinned) most = Math.max(most, row.label.length + (row.lost ? 3 : 1));
+  for (const row of matrix.rows.slice(0, 50)) most = Math.max(most, row.label.length + (row.lost ? 2 : 0));
   return most - matrix.prefix.length;
 }
+
+export const PHASES = 6; // that have a colour of their own; the last stands for all that follow
 
 /** Colours of the sheet, for the scheme of now. */
 export function coloursOf(element: Element): Colours {
@@ -77,7 +89,8 @@ export function coloursOf(element: Element): Colours {
   const ramp = [0, 1, 2, 3, 4].map((i) => of(`heat-${i}`));
   return { text: of("text"), soft: of("soft"), line: of("line"), back: of("surface"), accent: of("bad"),
            silent: of("silent"), unknown: of("unknown"), root: of("bad"), direct: of("uneasy"),
-           consequence: of("soft"), lane: of("lane"), cells: new Uint32Array(256), ramp };
+           consequence: of("soft"), lane: of("lane"),
+           phases: Array.from({ length: PHASES }, (_, i) => of(`phase-${i}`)), cells: new Uint32Array(256), ramp };
 }
 
 function packed(colour: string): number {
@@ -131,9 +144,13 @@ export class Pictures {
   }
 }
 
-/** Thin lines between rows that are high enough to be told apart. */
+/** Lines between groups, and thin ones between rows that are high enough to be told apart. */
 function separators(to: CanvasRenderingContext2D, scene: Scene): void {
   const { view, layout, rows, colours } = scene;
+  if (scene.byGroup) {
+    to.fillStyle = colours.soft;
+    for (const { top } of groupsIn(scene)) if (top > layout.restTop) to.fillRect(layout.left, Math.round(top), layout.right - layout.left, 1);
+  }
   const height = layout.restHeight / view.rows;
   if (height < 5) return;
   to.beginPath();
@@ -145,6 +162,24 @@ function separators(to: CanvasRenderingContext2D, scene: Scene): void {
   to.strokeStyle = colours.back;
   to.lineWidth = 1;
   to.stroke();
+}
+
+interface GroupBox { name: string; top: number; height: number }
+const GROUPS_MAX = 60; // that are drawn
+
+/** Where groups of rows that are in view begin. */
+function groupsIn(scene: Scene): GroupBox[] {
+  const { view, layout, rows } = scene;
+  const height = layout.restHeight / view.rows;
+  const boxes: GroupBox[] = [];
+  const until = Math.min(rows.length, view.top + view.rows);
+  for (let i = Math.floor(view.top); i < until; i += 1) {
+    const name = rows[i]!.group;
+    const last = boxes[boxes.length - 1];
+    if (last?.name === name) last.height += height;
+    else boxes.push({ name, top: layout.restTop + Math.max(0, i - view.top) * height, height });
+  }
+  return boxes.length > GROUPS_MAX ? [] : boxes;
 }
 
 /** From the axis to pixels. */
@@ -164,6 +199,9 @@ export interface Scene {
   /** Row that the pointer is at, and the one that was chosen. */
   hover: Cell | null;
   chosen: Cell | null;
+  /** Rows stand by group. */
+  byGroup: boolean;
+  incidents: readonly Incident[];
 }
 
 export interface Cell {
@@ -171,16 +209,30 @@ export interface Cell {
   column: number;
 }
 
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** Between ticks of a time axis: what a clock divides evenly. */
+const TICKS = [1_000, 2_000, 5_000, 10_000, 30_000, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR,
+  4 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY, 28 * DAY];
+
+/** At most `many` times between two, at whole steps. */
+function timeTicks(from: number, to: number, many: number): number[] {
+  const step = TICKS.find((one) => (to - from) / one <= many) ?? Math.ceil((to - from) / many / DAY) * DAY;
+  const ticks = [];
+  for (let at = Math.ceil(from / step) * step; at <= to; at += step) ticks.push(at);
+  return ticks;
+}
+
 function axis(to: CanvasRenderingContext2D, scene: Scene): void {
   const { view, layout, colours, matrix } = scene;
   const many = Math.max(2, Math.floor((layout.right - layout.left) / 110));
   let ticks: { at: number; text: string }[];
   if (matrix.by === "time") {
-    const make = scene.zone === "utc" ? scaleUtc : scaleTime;
-    const scale = make().domain([new Date(view.from), new Date(view.to)]);
     const format = view.to - view.from > 2 * 86_400_000 ? [5, 10] : view.to - view.from > 1_200_000 ? [11, 16] : [11, 19];
-    const shift = (date: Date) => scene.zone === "utc" ? date : new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-    ticks = scale.ticks(many).map((date) => ({ at: date.getTime(), text: shift(date).toISOString().slice(format[0], format[1]) }));
+    const ahead = scene.zone === "utc" ? 0 : -new Date(view.from).getTimezoneOffset() * 60_000;
+    ticks = timeTicks(view.from + ahead, view.to + ahead, many)
+      .map((at) => ({ at: at - ahead, text: new Date(at).toISOString().slice(format[0], format[1]) }));
   } else {
     ticks = scaleLinear().domain([view.from, view.to]).ticks(many).filter((tick) => Number.isInteger(tick))
       .map((tick) => ({ at: tick, text: `${tick}` }));
@@ -189,7 +241,7 @@ function axis(to: CanvasRenderingContext2D, scene: Scene): void {
   to.fillStyle = colours.soft;
   to.textBaseline = "middle";
   to.textAlign = "left";
-  const bottom = layout.laneTop + STAGES + ITERATIONS + EVENTS;
+  const bottom = layout.height;
   const tag = tagOf(to, scene);
   for (const tick of ticks) {
     const at = Math.round(x(tick.at)) + 0.5;
@@ -208,7 +260,7 @@ function namesUpon(to: CanvasRenderingContext2D, scene: Scene, height: number): 
   const { matrix, rows, view, layout, colours } = scene;
   const named = (row: MapRow, y: number, pinned: boolean) => {
     to.font = `${pinned ? 600 : 400} 12px system-ui, sans-serif`;
-    const text = fitting(to, harmless(row.label.slice(matrix.prefix.length)), layout.width / 2);
+    const text = fitting(to, nameOf(row, matrix), layout.width / 2);
     const half = Math.min(9, height / 2 - 1);
     to.fillStyle = colours.back;
     to.globalAlpha = pinned ? 1 : 0.8;
@@ -234,13 +286,23 @@ function labels(to: CanvasRenderingContext2D, scene: Scene): void {
     const named = (row: MapRow, y: number, bold: boolean) => {
       to.font = `${bold ? 600 : 400} 12px system-ui, sans-serif`;
       to.fillStyle = bold ? colours.accent : colours.soft;
-      to.fillText(fitting(to, harmless(row.label.slice(matrix.prefix.length)), room), layout.left - 10, y);
+      to.fillText(fitting(to, nameOf(row, matrix), room), layout.left - 10, y);
     };
     matrix.pinned.forEach((row, i) => named(row, layout.pinnedTop + (i + 0.5) * layout.pinnedRow, true));
     const every = Math.max(1, Math.ceil(LABEL_MIN / height));
     if (every <= 1) {
       for (let i = Math.floor(view.top); i < Math.min(rows.length, view.top + view.rows); i += 1)
         named(rows[i]!, layout.restTop + (i + 0.5 - view.top) * height, false);
+    } else if (scene.byGroup) {
+      to.font = "400 12px system-ui, sans-serif";
+      to.fillStyle = colours.soft;
+      let free = layout.restTop;
+      for (const box of groupsIn(scene)) {
+        const y = Math.max(box.top + Math.min(box.height, 2 * LABEL_MIN) / 2, free + LABEL_MIN / 2);
+        if (y > box.top + box.height || box.height < LABEL_MIN / 2) continue;
+        to.fillText(fitting(to, harmless(box.name), room), layout.left - 10, y);
+        free = y + LABEL_MIN / 2;
+      }
     } else {
       to.font = "400 12px system-ui, sans-serif";
       to.fillStyle = colours.soft;
@@ -249,6 +311,10 @@ function labels(to: CanvasRenderingContext2D, scene: Scene): void {
   } else {
     namesUpon(to, scene, height);
   }
+}
+
+function nameOf(row: MapRow, matrix: Matrix): string {
+  return `${row.lost ? "⊘ " : ""}${harmless(row.label.slice(matrix.prefix.length))}`;
 }
 
 /** The end of a name tells more than its beginning. */
@@ -285,8 +351,8 @@ function suspicion(to: CanvasRenderingContext2D, scene: Scene): void {
 function tagOf(to: CanvasRenderingContext2D, scene: Scene): { x: number; left: number; width: number; text: string } | null {
   const { matrix, view, layout, report } = scene;
   const { verdict } = report;
-  if (verdict.state === "healthy" || verdict.state === "finished" || verdict.state === "unknown") return null;
-  const at = matrix.by === "time" ? onAxis(report, millis(verdict.since)) : verdict.iteration;
+  const failed = failureOf(report);
+  const at = matrix.by === "time" || failed === null ? failed : verdict.iteration;
   if (at === null) return null;
   const x = Math.round(xOf(view, layout)(at));
   if (x < layout.left || x > layout.right) return null;
@@ -325,8 +391,8 @@ function laneName(to: CanvasRenderingContext2D, scene: Scene, text: string, y: n
 function stages(to: CanvasRenderingContext2D, scene: Scene): void {
   const { view, layout, colours, report, matrix } = scene;
   const top = layout.laneTop + 2;
-  laneName(to, scene, "stage", top + 9);
   if (matrix.by !== "time") return;
+  laneName(to, scene, "stage", top + 9);
   const x = xOf(view, layout);
   to.font = "400 11px system-ui, sans-serif";
   to.textAlign = "left";
@@ -360,7 +426,7 @@ function stages(to: CanvasRenderingContext2D, scene: Scene): void {
 /** Iterations that stand out, as high as they were long. */
 function iterations(to: CanvasRenderingContext2D, scene: Scene): void {
   const { view, layout, colours, report, matrix } = scene;
-  const top = layout.laneTop + STAGES;
+  const top = layout.courseTop;
   laneName(to, scene, "odd iterations", top + ITERATIONS / 2);
   const x = xOf(view, layout);
   const lengths = report.iterations.map((one) => {
@@ -388,12 +454,101 @@ function iterations(to: CanvasRenderingContext2D, scene: Scene): void {
   else if (lengths.some((one) => one > 0)) to.fillText(`longest ${span(most)}`, layout.left + 4, top + 8);
 }
 
+/** A column of the course, in pixels. */
+function columnBox(scene: Scene, column: number): { left: number; width: number } | null {
+  const { matrix, view, layout } = scene;
+  const x = xOf(view, layout);
+  const left = Math.max(x(matrix.begin + column * matrix.column), layout.left);
+  const right = Math.min(x(matrix.begin + (column + 1) * matrix.column), layout.right);
+  return right > left ? { left, width: right - left } : null;
+}
+
+/** How long iterations take: on average as a step, the slowest rank as a bar; far beyond what is usual in another colour. */
+function pace(to: CanvasRenderingContext2D, scene: Scene): void {
+  const { layout, colours, matrix } = scene;
+  const { mean, most } = matrix.course[0]!;
+  const known = mean.filter((one): one is number => one !== null).sort((a, b) => a - b);
+  const usual = known[known.length >> 1] ?? 0;
+  const top = Math.max(...most.map((one) => one ?? 0), 1e-9);
+  const bottom = layout.courseTop + COURSE - 6;
+  const tall = (ms: number) => Math.max(1, ms / top * (COURSE - 22));
+  const [calm, odd, line] = [new Path2D(), new Path2D(), new Path2D()];
+  mean.forEach((ms, i) => {
+    const box = columnBox(scene, i);
+    if (ms === null || !box) return;
+    const highest = most[i] ?? ms;
+    (highest > ODD * usual ? odd : calm).rect(box.left, bottom - tall(highest), Math.max(box.width - (box.width > 4 ? 1 : 0), 0.7), tall(highest));
+    line.rect(box.left, bottom - tall(ms), box.width, 1.5);
+  });
+  to.fillStyle = colours.lane;
+  to.fill(calm);
+  to.fillStyle = colours.direct;
+  to.fill(odd);
+  to.fillStyle = colours.text;
+  to.fill(line);
+  laneName(to, scene, "iteration time", layout.courseTop + COURSE / 2);
+  note(to, scene, `usually ${span(usual)}, at most ${span(top)}`);
+}
+
+const ODD = 1.5; // times the usual length
+
+function note(to: CanvasRenderingContext2D, scene: Scene, text: string): void {
+  to.font = "400 11px system-ui, sans-serif";
+  to.fillStyle = scene.colours.soft;
+  to.textAlign = "left";
+  to.textBaseline = "middle";
+  to.fillText(text, scene.layout.left + 4, scene.layout.courseTop + 8);
+}
+
+/** Phases upon each other: what an iteration is made of. */
+function stacked(to: CanvasRenderingContext2D, scene: Scene): void {
+  const { layout, colours, matrix } = scene;
+  const { course } = matrix;
+  const sums = course[0]!.mean.map((_, i) => course.reduce((sum, one) => sum + (one.mean[i] ?? 0), 0));
+  const top = Math.max(...sums, 1e-9);
+  const bottom = layout.courseTop + COURSE - 6;
+  const paths = colours.phases.map(() => new Path2D());
+  sums.forEach((sum, i) => {
+    const box = columnBox(scene, i);
+    if (sum === 0 || !box) return;
+    let y = bottom;
+    course.forEach((one, phase) => {
+      const height = (one.mean[i] ?? 0) / top * (COURSE - 22);
+      y -= height;
+      if (height > 0) paths[Math.min(phase, PHASES - 1)]!.rect(box.left, y, box.width, height);
+    });
+  });
+  paths.forEach((path, i) => {
+    to.fillStyle = colours.phases[i]!;
+    to.fill(path);
+  });
+  laneName(to, scene, "phases", layout.courseTop + COURSE / 2);
+  note(to, scene, `at most ${span(top)} together`);
+}
+
+/** Incidents of the job, from when they opened to when they were over. */
+function incidents(to: CanvasRenderingContext2D, scene: Scene): void {
+  const { view, layout, colours, matrix } = scene;
+  if (scene.incidents.length === 0 || matrix.by !== "time") return;
+  const x = xOf(view, layout);
+  laneName(to, scene, "incidents", layout.incidentsTop + INCIDENTS / 2 - 1);
+  to.fillStyle = colours.accent;
+  to.beginPath();
+  for (const one of scene.incidents) {
+    const from = Math.max(x(onAxis(scene.report, millis(one.opened)) ?? 0), layout.left);
+    const over = one.resolved ? x(onAxis(scene.report, millis(one.resolved)) ?? 0) : layout.right;
+    const until = Math.min(Math.max(over, from + 3), layout.right);
+    if (until > layout.left && from < layout.right) to.rect(from, layout.incidentsTop + 5, until - from, 6);
+  }
+  to.fill();
+}
+
 const ROLES = ["consequence", "direct", "root"] as const;
 
 /** Events by role: a diamond for a root, a ring for its first effect, a dot for what follows. */
 function events(to: CanvasRenderingContext2D, scene: Scene): void {
   const { view, layout, colours, report, matrix } = scene;
-  const middle = layout.laneTop + STAGES + ITERATIONS + EVENTS / 2;
+  const middle = layout.eventsTop + EVENTS / 2;
   laneName(to, scene, "events", middle);
   const x = xOf(view, layout);
   for (const role of ROLES) { // each in one path
@@ -470,8 +625,11 @@ export function drawScene(to: CanvasRenderingContext2D, scene: Scene, pictures: 
   to.font = "400 12px system-ui, sans-serif";
   axis(to, scene);
   stages(to, scene);
-  iterations(to, scene);
+  if (matrix.course.length === 0) iterations(to, scene);
+  else if (matrix.what === "phases") stacked(to, scene);
+  else pace(to, scene);
   events(to, scene);
+  incidents(to, scene);
   labels(to, scene);
   sinceLine(to, scene);
   if (scene.hover) frame(to, scene, scene.hover, colours.soft);

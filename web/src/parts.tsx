@@ -41,11 +41,16 @@ export function Wild(props: { text: string; className?: string }) {
 
 const UNBROKEN_MAX = 32; // characters of a name that is not cut at its hyphens
 
-/** A sentence whose names are not cut at their hyphens. */
+const TIME_IN_TEXT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/;
+
+/** A sentence of L4: names are not cut at their hyphens, and times stand in the zone that was chosen. */
 export function Sentence(props: { text: string }) {
   const words = harmless(props.text).split(/(\s+)/);
-  return <bdi className="wild">{words.map((word, i) => word.includes("-") && word.length <= UNBROKEN_MAX
-    ? <span key={i} className="nobr">{word}</span> : word)}</bdi>;
+  return <bdi className="wild">{words.map((word, i) => {
+    const time = TIME_IN_TEXT.exec(word)?.[0];
+    if (time) return <span key={i}><Time at={time} precise />{word.slice(time.length)}</span>;
+    return word.includes("-") && word.length <= UNBROKEN_MAX ? <span key={i} className="nobr">{word}</span> : word;
+  })}</bdi>;
 }
 
 /** A time of the API, in the zone that was chosen; its title says all of it. */

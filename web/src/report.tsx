@@ -36,7 +36,7 @@ export function Verdict(props: { report: Report; suspect?: boolean; link?: React
         {props.link}
       </p>
       <h1><Sentence text={verdict.summary} /></h1>
-      {advice && <p className="advice"><Wild text={advice} /></p>}
+      {advice && <p className="advice"><Sentence text={advice} /></p>}
       <dl className="facts">
         {verdict.since && <Fact name={good ? "Last progress" : "Since"}>
           <Time at={verdict.since} precise /> <span className="note"><Ago at={verdict.since} /></span></Fact>}
@@ -79,7 +79,7 @@ function Suspect(props: SuspectsProps & { node: ReportNode; first: boolean }) {
       <p className="note">{facts.join(" · ")}{node.first_seen && <>{facts.length > 0 && " · "}first sign <Time
         at={node.first_seen} precise /></>}</p>
       {node.why.length > 0 && <ul className="why">
-        {node.why.map((why, i) => <li key={i}><Wild text={why} /></li>)}</ul>}
+        {node.why.map((why, i) => <li key={i}><Sentence text={why} /></li>)}</ul>}
       <RawLines ask={props.ask} query={{ node: node.node, around: node.first_seen ?? props.report.verdict.since ?? "" }}>
         Raw lines of this node</RawLines>
       {may && props.silence && <button type="button" className="quiet" onClick={() => props.silence!(node.node)}>
@@ -107,13 +107,44 @@ export function Suspects(props: SuspectsProps) {
   );
 }
 
+/** What to do first where no known fault says it: by what speaks against the first suspect, else by the state. */
+const STEPS: { kinds?: readonly string[]; state?: string; text: (node: string) => string }[] = [
+  { kinds: ["process_stopped", "process_traced"],
+    text: (node) => `A process on ${node} is stopped, by a signal or a debugger. If nobody did that on purpose, let it go on (kill -CONT PID) or end the job.` },
+  { kinds: ["process_waits"],
+    text: (node) => `A process on ${node} waits for a device or a file system: look at the kernel log and the mounts there. The node may need a restart.` },
+  { kinds: ["agent_lost", "logs_stopped"],
+    text: (node) => `See whether ${node} answers (ping, ssh, its management board). If it does not, take it out of service and start again from the last checkpoint.` },
+  { kinds: ["nic_errors", "nic_silent_first", "network_first", "network_slow"],
+    text: (node) => `Look at the network card, the cable and the switch port of ${node}; take it out of service if errors go on.` },
+  { state: "hung",
+    text: (node) => `Before you end the job, keep the stacks of the ranks on ${node} (py-spy dump --pid PID): they show where it waits. Then start again from the last checkpoint, without this node if you can.` },
+  { state: "slow",
+    text: (node) => `Look at ${node}: clocks and temperature of its GPUs (nvidia-smi -q), other processes, its network. Take it out of service if it stays slow.` },
+  { state: "node_lost",
+    text: (node) => `See whether ${node} answers (ping, ssh, its management board). If it does not, take it out of service and start again from the last checkpoint.` },
+  { state: "launch_failed",
+    text: (node) => `Read the first lines of the failure on ${node}. It failed before the first iteration: command, settings and environment are likelier than hardware.` },
+  { state: "crashed",
+    text: (node) => `Read the raw lines of ${node} around the first sign. If the program does not explain it, start again from the last checkpoint without this node.` },
+];
+
+function firstStep(report: Report): string | null {
+  const suspect = report.nodes[0]?.node;
+  const kinds = (report.clues ?? []).filter((clue) => clue.node === suspect).map((clue) => clue.kind);
+  const step = STEPS.find((one) => one.kinds ? one.kinds.some((kind) => kinds.includes(kind)) : one.state === report.verdict.state);
+  return step?.text(suspect ?? "the nodes") ?? null;
+}
+
 export function KnownFault(props: { report: Report }) {
   const [fault, ...others] = props.report.faults;
-  if (!fault && props.report.events.length === 0) return null;
+  const step = firstStep(props.report);
+  if (!fault && step === null && props.report.events.length === 0) return null;
   return (
     <Section title="What to do">
-      {!fault && <p className="note">No known fault matches these events. Once you know the cause, <code>l4 faults
-        confirm</code> teaches it.</p>}
+      {!fault && step !== null && <p className="do"><Sentence text={step} /></p>}
+      {!fault && <p className="note">No known fault {props.report.events.length > 0 ? "matches these events" : "explains it"}. Once you know
+        the cause, <code>l4 faults confirm</code> teaches it.</p>}
       {fault && <div className="fault">
         <p className="do"><Wild text={fault.fix} /></p>
         <p><b><Wild text={fault.title} /></b> <span className="note">{fault.category} · {
@@ -200,7 +231,7 @@ export function Notable(props: { report: Report }) {
   const shown = open ? rows : rows.slice(0, NOTABLE_MAX);
   return (
     <Section title="Notable" note="differs, and harms nothing by itself">
-      <ul className="plain">{shown.map((row, i) => <li key={i}><Wild text={row.text} /></li>)}</ul>
+      <ul className="plain">{shown.map((row, i) => <li key={i}><Sentence text={row.text} /></li>)}</ul>
       {rows.length > NOTABLE_MAX && <button type="button" className="fold" aria-expanded={open}
         onClick={() => setOpen(!open)}>{open ? "▾ fewer" : `▸ ${rows.length - NOTABLE_MAX} more`}</button>}
     </Section>

@@ -1,4 +1,4 @@
-// The sentence of each open incident, asked for once per change of it.
+// The sentence of each open incident, and how sure it is, asked for once per change of it.
 import { useEffect, useState } from "react";
 import { get, idIn } from "./api";
 import type { Job, Report } from "./api_types";
@@ -6,9 +6,11 @@ import type { Job, Report } from "./api_types";
 const AT_ONCE = 3;
 const MOST = 40; // jobs that are shown with a sentence
 
-/** job -> the sentence of its open incident */
-export function useSentences(jobs: readonly Job[] | undefined): ReadonlyMap<string, string> {
-  const [known, setKnown] = useState<ReadonlyMap<string, { key: string; text: string }>>(new Map());
+export interface Said { text: string; confidence: number }
+
+/** job -> what its open incident says */
+export function useSentences(jobs: readonly Job[] | undefined): ReadonlyMap<string, Said> {
+  const [known, setKnown] = useState<ReadonlyMap<string, Said & { key: string }>>(new Map());
   useEffect(() => {
     const stopper = new AbortController();
     const wanted = (jobs ?? []).filter((job) => job.incident !== null).slice(0, MOST)
@@ -20,7 +22,8 @@ export function useSentences(jobs: readonly Job[] | undefined): ReadonlyMap<stri
         try {
           const incident = await get("incident", idIn("incidents/{id}", id), stopper.signal);
           const report = incident.report as Report | null;
-          if (report) setKnown((before) => new Map(before).set(job, { key, text: report.verdict.summary }));
+          if (report) setKnown((before) => new Map(before).set(job, { key, text: report.verdict.summary,
+            confidence: report.verdict.confidence }));
         } catch {
           // Asked for again with the next list.
         }
@@ -29,10 +32,10 @@ export function useSentences(jobs: readonly Job[] | undefined): ReadonlyMap<stri
     for (let i = 0; i < AT_ONCE; i += 1) void next();
     return () => stopper.abort();
   }, [jobs]);
-  const sentences = new Map<string, string>();
+  const sentences = new Map<string, Said>();
   for (const job of jobs ?? []) {
-    const text = known.get(job.id)?.text;
-    if (text && job.incident !== null) sentences.set(job.id, text);
+    const said = known.get(job.id);
+    if (said && job.incident !== null) sentences.set(job.id, said);
   }
   return sentences;
 }

@@ -8,7 +8,7 @@ import { RawLines } from "./lines";
 import { scoreOf } from "./map_data";
 import type { MapRow, Matrix } from "./map_data";
 import type { Cell } from "./map_draw";
-import { Ago, Time, Wild } from "./parts";
+import { Ago, Sentence, Time, Wild } from "./parts";
 import { Fact } from "./report";
 
 function inWords(matrix: Matrix, score: number): string {
@@ -63,8 +63,8 @@ export function Why(props: { cell: Cell; matrix: Matrix; rows: readonly MapRow[]
         <Fact name="Records">{grouped(node.records)}</Fact>
       </dl>}
       {(node?.why.length ?? 0) + clues.length > 0 && <ul className="why">
-        {node?.why.map((why, i) => <li key={i}><Wild text={why} /></li>)}
-        {clues.filter((clue) => !node?.why.includes(clue.text)).map((clue, i) => <li key={`c${i}`}><Wild text={clue.text} /></li>)}
+        {node?.why.map((why, i) => <li key={i}><Sentence text={why} /></li>)}
+        {clues.filter((clue) => !node?.why.includes(clue.text)).map((clue, i) => <li key={`c${i}`}><Sentence text={clue.text} /></li>)}
       </ul>}
       {events.length > 0 && <ul className="why">{events.map((event) => (
         <li key={event.template_id}>{event.role}: <Wild text={event.template} /></li>))}</ul>}

@@ -23,6 +23,7 @@ TEST_CASE("scores: cells are base64, a byte a column") {
   matrix.end = 9;
   matrix.rows.push_back({"node-1", Rank{3}, "data \"load\"", {0, 1, 254, 255}});
   matrix.left_out = 2;
+  matrix.course.push_back({"data \"load\"", {1.25, std::nullopt}, {3, std::nullopt}});
   const auto read = serve::parse_json(text_of(matrix));
   REQUIRE(read);
   const serve::JsonValue& row = read->find("rows")->list()->front();
@@ -32,6 +33,10 @@ TEST_CASE("scores: cells are base64, a byte a column") {
   CHECK(read->find("columns")->list()->back().integer<int>() == 8);
   CHECK(read->find("step")->number() == 0.02);
   CHECK(read->find("left_out")->integer<int>() == 2);
+  const serve::JsonValue& course = read->find("course")->list()->front();
+  CHECK(*course.find("phase")->text() == "data \"load\"");
+  CHECK(course.find("mean_ms")->list()->front().number() == 1.25);
+  CHECK(course.find("most_ms")->list()->back().is_null());
 }
 
 TEST_CASE("scores: columns of time are times, and a row without a rank has null") {

@@ -166,6 +166,35 @@ TEST_CASE("nodes are scored by time, at the node that prints something odd") {
   CHECK(part->begins.front() >= odd - 15'000);
 }
 
+TEST_CASE("the course tells what iterations and phases take, on average and at most") {
+  MadeJob made = slow_once();
+  auto matrix = score_matrix(made.state(), ask(What::ranks));
+  REQUIRE(matrix);
+  REQUIRE(matrix->course.size() == 1);
+  const Course& whole = matrix->course.front();
+  CHECK(whole.phase.empty());
+  REQUIRE(whole.mean_ms.size() == 120);
+  CHECK_FALSE(whole.mean_ms[0]);  // no iteration before it
+  CHECK(*whole.most_ms[79] > 29'000);
+  CHECK(*whole.mean_ms[79] > 12'000);
+  CHECK(*whole.mean_ms[79] < 13'000);
+  CHECK(*whole.most_ms[40] < 10'100);
+  Query query = ask(What::phases);
+  query.width = 10;
+  query.rows = 1;  // all ranks count, however few rows are asked for
+  matrix = score_matrix(made.state(), query);
+  REQUIRE(matrix);
+  REQUIRE_FALSE(matrix->course.empty());
+  CHECK(matrix->course.front().phase == MadeJob::kTimers[0]);
+  REQUIRE(matrix->course.front().most_ms.size() == 10);
+  CHECK(matrix->course.front().most_ms[6] == 29'000);
+  CHECK(*matrix->course.front().mean_ms[6] < 9300);
+  CHECK(matrix->course.front().mean_ms[2] == 9000);
+  matrix = score_matrix(made.state(), ask(What::nodes));
+  REQUIRE(matrix);
+  CHECK(matrix->course.empty());
+}
+
 TEST_CASE("a job that has told nothing yet has no columns") {
   MadeJob made(4);
   for (const What what : {What::nodes, What::ranks, What::phases}) {
