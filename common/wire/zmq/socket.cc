@@ -49,14 +49,18 @@ bool Socket::set(int option, const std::string& value) {
   return zmq_setsockopt(handle(), option, value.data(), value.size()) == 0;
 }
 
-void Socket::set_limits(Millis heartbeat, Millis timeout) {
+void Socket::set_limits() {
   set(ZMQ_SNDHWM, kHighWaterMark);
   set(ZMQ_RCVHWM, kHighWaterMark);
   set(ZMQ_MAXMSGSIZE, static_cast<std::int64_t>(kWireMessageBytesMax) + kSlackBytes);
-  set(ZMQ_HEARTBEAT_IVL, static_cast<int>(heartbeat.count()));
+  set(ZMQ_IPV6, 1);
+}
+
+void Socket::set_heartbeats(Millis interval, Millis timeout) {
+  set(ZMQ_RCVHWM, 0);
+  set(ZMQ_HEARTBEAT_IVL, static_cast<int>(interval.count()));
   set(ZMQ_HEARTBEAT_TIMEOUT, static_cast<int>(timeout.count()));
   set(ZMQ_HEARTBEAT_TTL, static_cast<int>(timeout.count()));
-  set(ZMQ_IPV6, 1);
 }
 
 int Socket::file() const {

@@ -42,8 +42,13 @@ class Socket {
   bool set(int option, int value);
   bool set(int option, std::int64_t value);
   bool set(int option, const std::string& value);
-  /// The limits of the wire and ZMTP heartbeats.
-  void set_limits(Millis heartbeat, Millis timeout);
+  /// The limits of the wire.
+  void set_limits();
+  /// ZMTP heartbeats of a client, with which the server's end, too, notices a lost peer. Messages
+  /// to it are not limited in number then: libzmq (up to 4.3.5) aborts where a heartbeat is due on
+  /// a connection that has broken while its messages waited to be taken. A server has none of its
+  /// own for the same reason.
+  void set_heartbeats(Millis interval, Millis timeout);
   int file() const;  ///< ZMQ_FD
 
   Sent send(const std::string* peer, Bytes message);

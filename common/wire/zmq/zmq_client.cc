@@ -61,7 +61,8 @@ Result<void> Client::begin() {
   dealer_ = Socket(*context_, ZMQ_DEALER);
   events_ = Socket(*context_, ZMQ_PAIR);
   if (!dealer_ || !events_) return std::unexpected(Error{"ZeroMQ", last_error()});
-  dealer_.set_limits(kHeartbeat, kHeartbeatTimeout);
+  dealer_.set_limits();
+  dealer_.set_heartbeats(kHeartbeat, kHeartbeatTimeout);
   dealer_.set(ZMQ_LINGER, kLingerMs);
   dealer_.set(ZMQ_IMMEDIATE, 1);       // messages do not queue before the connection is up
   dealer_.set(ZMQ_RECONNECT_IVL, -1);  // never: the session decides when to reconnect

@@ -79,7 +79,7 @@ Result<void> Server::open(const ZmqServerOptions& options) {
   if (auto opened = authenticator_.open(*context_); !opened) return opened;
   router_ = Socket(*context_, ZMQ_ROUTER);
   if (!router_) return failed("ZeroMQ");
-  router_.set_limits(options.heartbeat, options.heartbeat_timeout);
+  router_.set_limits();
   router_.set(ZMQ_LINGER, 0);
   router_.set(ZMQ_BACKLOG, kBacklog);
   router_.set(ZMQ_ROUTER_MANDATORY, 1);

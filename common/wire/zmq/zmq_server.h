@@ -24,7 +24,6 @@ struct ZmqServerOptions {
   ServerKey key;
   std::filesystem::path allow_list;
   Millis handshake_most{30'000};  ///< long enough for all agents at once, as after a start
-  Millis heartbeat{5'000}, heartbeat_timeout{15'000};  ///< ZMTP's own
 };
 
 class ZmqServer : public ServerPort {

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <random>
+#include <thread>
 #include <utility>
 
 #include "common/wire/codec/control_codec.h"
@@ -18,6 +20,8 @@
 
 namespace l4::test {
 namespace {
+
+using namespace std::chrono_literals;
 
 using State = ship::Session::State;
 using wire::Refusal;
@@ -271,6 +275,18 @@ TEST_CASE("zmq hostile: a client that never reads is dropped") {
     return witness.link.refused(Refusal::never_reads) >= 3;
   }));
   CHECK(witness.link.lines_about("takes no answers") == 1);
+  witness.check();
+}
+
+TEST_CASE("zmq hostile: a client that leaves while nothing is taken from it") {
+  Witness witness;
+  auto agent = raw_agent(witness.link, witness.rogue);
+  put(agent, hello_of("rogue"));
+  CHECK(witness.link.until([&] { return read(agent).has_value(); }));
+  for (int i = 0; i < 100; ++i) put(agent, wire::Heartbeat{});  // more than the server buffers
+  std::this_thread::sleep_for(300ms);
+  agent.close();
+  std::this_thread::sleep_for(11s);  // two heartbeats of ZMTP: the first finds nobody there
   witness.check();
 }
 
