@@ -230,7 +230,7 @@ export function Notable(props: { report: Report }) {
   if (rows.length === 0) return null;
   const shown = open ? rows : rows.slice(0, NOTABLE_MAX);
   return (
-    <Section title="Notable" note="differs, and harms nothing by itself">
+    <Section title="Notable" note="worth a look; nothing has failed by it so far">
       <ul className="plain">{shown.map((row, i) => <li key={i}><Sentence text={row.text} /></li>)}</ul>
       {rows.length > NOTABLE_MAX && <button type="button" className="fold" aria-expanded={open}
         onClick={() => setOpen(!open)}>{open ? "▾ fewer" : `▸ ${rows.length - NOTABLE_MAX} more`}</button>}

@@ -1,8 +1,8 @@
 // The agent's end of the wire over ZeroMQ: a DEALER with CURVE.
 // Every `connect` is a new socket, so that nothing of a former connection can come out of a queue;
-// libzmq's own reconnecting is off, ship::Session decides when. 16 messages wait to be sent, messages up
-// to 1 MiB, ZMTP heartbeats. One thread; only `wake` from others. `make` returns errors of the address
-// or of a key; later errors come as news.
+// libzmq's own reconnecting is off, ship::Session decides when. 16 messages wait to be sent,
+// messages up to 1 MiB, ZMTP heartbeats. One thread; only `wake` from others. `make` returns errors
+// of the address or of a key; later errors come as news.
 #pragma once
 
 #include <memory>

@@ -280,20 +280,26 @@ TEST_CASE("time spent waiting accuses nobody") {
   for (const Drag& drag : slow.drags) CHECK(drag.timer != "allreduce");
 }
 
-/// Counted signs: after each step of `step(k)` ms, every fifth time three quick ones of another
-/// kind.
-Slowdown of_signs(const std::function<std::int64_t(int)>& step, const char* quick) {
-  MadeJob job(2);
-  std::int64_t now = 0, sign = 0;
-  const auto say = [&](const char* text, std::int64_t ms) {
+/// Counted signs of progress of rank 0.
+struct Signs {
+  void say(const char* text, std::int64_t ms) {
     wire::Segment& segment = job.say(0, {text, Level::info, wire::kMarkProgress}, now += ms);
     segment.iteration = Iteration{++sign};
     segment.boundary = wire::Boundary::completed;
     segment.counted = true;
-  };
+  }
+  MadeJob& job;
+  std::int64_t now = 0, sign = 0;
+};
+
+/// Counted signs: after each step of `step(k)` ms, every fifth time three quick ones of another
+/// kind.
+Slowdown of_signs(const std::function<std::int64_t(int)>& step, const char* quick) {
+  MadeJob job(2);
+  Signs signs{job};
   for (int k = 1; k <= 60; ++k) {
-    say("a batch was learned, loss <*>", step(k));
-    for (int i = 0; i < 3 && k % 5 == 0; ++i) say(quick, 40);
+    signs.say("a batch was learned, loss <*>", step(k));
+    for (int i = 0; i < 3 && k % 5 == 0; ++i) signs.say(quick, 40);
   }
   return find(std::move(job));
 }
@@ -338,16 +344,10 @@ TEST_CASE("kind: timers that leave out most of an iteration do not tell how long
 
 TEST_CASE("kind: many quick signs between the steps do not hide how many steps there were") {
   MadeJob job(1);
-  std::int64_t now = 0, sign = 0;
-  const auto say = [&](const char* text, std::int64_t ms) {
-    wire::Segment& segment = job.say(0, {text, Level::info, wire::kMarkProgress}, now += ms);
-    segment.iteration = Iteration{++sign};
-    segment.boundary = wire::Boundary::completed;
-    segment.counted = true;
-  };
+  Signs signs{job};
   for (int k = 1; k <= 100; ++k) {
-    say("a block was learned, loss <*>", k < 41 ? 10'000 : 20'000);
-    for (int i = 0; i < 9; ++i) say("a part of a block was scored", 3);
+    signs.say("a block was learned, loss <*>", k < 41 ? 10'000 : 20'000);
+    for (int i = 0; i < 9; ++i) signs.say("a part of a block was scored", 3);
   }
   const Slowdown slow = find(std::move(job));
   REQUIRE(slow.found);
