@@ -479,8 +479,10 @@ bool has_stopped(const Findings& findings) {
   if (findings.silence.overdue) return true;
   if (findings.live != nullptr) return false;  // it may go on
   if (pausing) return false;
-  // Healthy runs print none of these events, so a pause of some iterations is enough.
-  return findings.failures.events.size() > 1 && stood(findings);
+  // Healthy runs print none of these events, so a pause of some iterations is enough, unless few
+  // nodes end with them, and no rank that iterates does.
+  const bool about_it = findings.failures.closed || findings.failures.led;
+  return findings.failures.events.size() > 1 && about_it && stood(findings);
 }
 
 Verdict decide(const VerdictInput& input, Facts known) {

@@ -56,22 +56,26 @@ TEST_CASE("verdict: a save as many before it is no long pause; nor do nodes part
 }
 
 TEST_CASE("verdict: new lines of those that never iterate end no job that goes on") {
-  for (const bool led : {false, true})
-    for (const Millis stalled : {Millis{1000}, Millis{60'000}}) {
-      CAPTURE(led);
-      CAPTURE(stalled.count());
-      MadeJob job(2);
-      job.iterate_all(1, 30);
-      const job::JobView view = job.view();
-      const job::JobClock clock = job::make_clock(view);
-      const Hints hints;
-      Findings findings{view, clock, hints};
-      findings.failures.pooled = findings.failures.closed = true;
-      findings.failures.led = led;
-      findings.failures.events.resize(2);
-      findings.silence.stalled_for = stalled;
-      CHECK(has_stopped(findings) == (led || stalled > Millis{1000}));
-    }
+  for (const bool closed : {false, true})
+    for (const bool led : {false, true})
+      for (const Millis stalled : {Millis{1000}, Millis{60'000}}) {
+        CAPTURE(closed);
+        CAPTURE(led);
+        CAPTURE(stalled.count());
+        MadeJob job(2);
+        job.iterate_all(1, 30);
+        const job::JobView view = job.view();
+        const job::JobClock clock = job::make_clock(view);
+        const Hints hints;
+        Findings findings{view, clock, hints};
+        findings.failures.pooled = true;
+        findings.failures.closed = closed;
+        findings.failures.led = led;
+        findings.failures.events.resize(2);
+        findings.silence.stalled_for = stalled;
+        const bool stood = stalled > Millis{1000};
+        CHECK(has_stopped(findings) == ((closed && led) || (stood && (closed || led))));
+      }
 }
 
 }  // namespace
