@@ -76,8 +76,10 @@ std::optional<detect::slow::RateFall> rate_fall(const job::JobView& view) {
 
 void detect_slow(const Attempt& attempt, Findings& findings) {
   if (attempt.options.without.has(Part::durations)) return;
-  findings.slowdown =
-      detect::slow::find_slowdown(findings.view, findings.clock, {}, rate_fall(findings.view));
+  findings.slowdown = detect::slow::find_slowdown(findings.view, findings.clock);
+  if (findings.slowdown.found) return;
+  if (const auto fall = rate_fall(findings.view))
+    findings.slowdown = detect::slow::find_slowdown(findings.view, findings.clock, {}, fall);
   if (!findings.slowdown.found)
     findings.slowdown =
         detect::slow::find_short_slowdown(findings.view, findings.clock, findings.hints.events);

@@ -451,7 +451,7 @@ static bool pauses(const job::JobView& view) {
 }
 
 /// Nothing was completed for some iterations.
-bool stood(const Findings& findings) {
+static bool stood(const Findings& findings) {
   const Millis pause{
       static_cast<std::int64_t>(numbers::verdict().pause_gaps * findings.clock.gap_median_ms)};
   return findings.silence.stalled_for >= std::max(numbers::verdict().pause_min, pause);

@@ -169,10 +169,11 @@ void add(std::vector<Change>& changes, Change change, std::uint32_t stream) {
 
 using Numbers = std::map<std::pair<FigureKind, std::string>, std::vector<FigureWindow>>;
 
-Numbers numbers_of(const job::StreamView& stream) {
+/// Of one kind alone, if `only` is given.
+Numbers numbers_of(const job::StreamView& stream, std::optional<FigureKind> only = std::nullopt) {
   Numbers numbers;
   for (const FigureWindow& window : stream.state->figures.windows())
-    numbers[{window.kind, window.name}].push_back(window);
+    if (!only || window.kind == *only) numbers[{window.kind, window.name}].push_back(window);
   return numbers;
 }
 
@@ -207,8 +208,7 @@ std::optional<Fall> find_rate_fall(const job::JobView& view, const Options& opti
   };
   std::map<std::string, Rate> rates;
   for (const job::StreamView& stream : view.streams)
-    for (const auto& [number, windows] : numbers_of(stream)) {
-      if (number.first != FigureKind::rate) continue;
+    for (const auto& [number, windows] : numbers_of(stream, FigureKind::rate)) {
       Rate& rate = rates[number.second];
       ++rate.printing;
       const auto change = find_shift(windows, options);

@@ -433,9 +433,12 @@ Slowdown find_among(const job::JobView& view, const job::JobClock& clock, const 
   found.last = ticks[phase.to - 1]->iteration;
   found.before_ms = std::exp(phase.before);
   found.after_ms = std::exp(phase.after);
-  if (phase.from > 0) found.since = ticks[phase.from - 1]->last_done;
-  found.earliest = ticks[std::min(earliest, phase.from)]->iteration;
-  found.earliest_since = earliest < phase.from ? ticks[earliest - 1]->last_done : found.since;
+  const auto begin_of = [&](std::size_t at) {
+    return at > 0 ? ticks[at - 1]->last_done : std::nullopt;
+  };
+  found.since = begin_of(phase.from);
+  found.earliest = ticks[earliest]->iteration;
+  found.earliest_since = begin_of(earliest);
   found.drags = find_drags(view, found.first, found.last);
   // A job that is slow everywhere also has a slowest rank, by a little.
   std::erase_if(found.drags, [&](const Drag& drag) {

@@ -15,6 +15,7 @@ namespace {
 /// Nodes and ranks that print a line about the failure.
 struct Complaints {
   std::vector<bool> nodes, ranks;
+  std::size_t most = 0;  ///< nodes of the most common line; 0 where words are read
 };
 
 /// Nodes on which the most common event of the failure stands.
@@ -28,14 +29,16 @@ std::size_t most_nodes(const Findings& findings) {
 /// Where words are not read, new lines of some nodes may be about anything; those of few, or as
 /// many as have any, are about the failure.
 Complaints complaints_of(const Findings& findings) {
-  const std::size_t most = findings.failures.worded ? 0 : most_nodes(findings);
   Complaints found{std::vector<bool>(findings.view.nodes.size(), false),
-                   std::vector<bool>(findings.view.ranks.size(), false)};
+                   std::vector<bool>(findings.view.ranks.size(), false),
+                   findings.failures.worded ? 0 : most_nodes(findings)};
+  const auto is_of_some = [&](const detect::FailureEvent& failure) {
+    const std::size_t nodes = count_nodes(findings.view, failure);
+    return nodes < found.most && !job::is_few(nodes, findings.view.nodes.size());
+  };
   for (const detect::FailureEvent& failure : findings.failures.events) {
+    if (found.most > 0 && is_of_some(failure)) continue;
     const job::EventView& event = findings.view.events[failure.event];
-    if (const auto nodes = count_nodes(findings.view, failure);
-        nodes < most && !job::is_few(nodes, findings.view.nodes.size()))
-      continue;
     for (const std::uint32_t i : failure.occurrences) {
       const job::StreamView& stream = findings.view.streams[event.at[i].stream];
       found.nodes[stream.node] = true;
@@ -102,13 +105,6 @@ bool has_own_message(const Findings& findings) {
   });
 }
 
-/// All nodes that complain do so with the same line. Where words are not read, a line of one node
-/// is no cause beside it: whatever happened there, all others would have told of it.
-bool is_common(const Findings& findings, std::size_t complaining) {
-  return !findings.failures.worded && most_nodes(findings) == complaining &&
-         !has_own_message(findings);
-}
-
 /// Nodes that another node reports as lost and that print nothing themselves.
 std::vector<std::uint32_t> named_as_lost(const Findings& findings,
                                          const std::vector<bool>& complained) {
@@ -132,7 +128,9 @@ std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
   const std::size_t nodes = findings.view.nodes.size();
   // One that alone does not say what the same rank of all others says is no matter of chance.
   const bool alone = complaining + 1 == nodes;
-  const bool common = alone && is_common(findings, complaining);
+  // All others end with one line: where words are not read, a line of one node is no cause beside
+  // it. Whatever happened there, this one would have told of it.
+  const bool common = alone && complaints.most == complaining && !has_own_message(findings);
   if (!lost.empty() || (!common && has_inner_cause(findings, complained))) return lost;
   if (nodes < numbers::verdict().lost_of_min || complaining * 2 < nodes || complaining == nodes)
     return lost;
