@@ -6,6 +6,7 @@
 #include <string>
 
 #include "aggregator/diagnose/clues/scale.h"
+#include "aggregator/diagnose/findings/states.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
 #include "aggregator/numbers/diagnose.h"
@@ -155,17 +156,19 @@ void say_how_sure(const VerdictInput& input, Facts known, const clues::Scale& sc
   report.verdict.confidence = report.certainty.back().confidence;
 }
 
-void say_how_sure(const Built& built, const VerdictInput& input, Facts known,
-                  const clues::Scale& scale, Report& report) {
-  say_how_sure(input, known, scale, report);
+void say_how_sure(const Built& built, const clues::Scale& scale, Report& report) {
+  // Nodes of a job that goes on, or has ended well, and tells of no fault only differ.
+  const bool claims = has_suspects(report.verdict.state) || !report.events.empty();
   if (!report.nodes.empty()) {
     const clues::Grounds grounds = node_grounds(built, report.verdict.state);
     std::vector<double> scores;
     scores.reserve(report.nodes.size());
     for (const SuspectNode& node : report.nodes) scores.push_back(node.score);
-    const auto shares = node_confidences(scores, clues::confidence(grounds, scale.grounds));
+    const double first =
+        clues::confidence(grounds, scale.grounds) * (claims ? 1.0 : 1 - report.verdict.confidence);
+    const auto shares = node_confidences(scores, first);
     for (std::size_t i = 0; i < shares.size(); ++i) report.nodes[i].confidence = shares[i];
-    report.certainty.push_back(certainty_of_node(grounds, report));
+    if (claims) report.certainty.push_back(certainty_of_node(grounds, report));
   }
   if (report.events.empty()) return;
   report.certainty.push_back(certainty_of_event(built, scale, report));

@@ -42,12 +42,11 @@ std::vector<double> node_confidences(const std::vector<double>& scores, double f
 /// The row of certainty[] for the first node, whose confidence stands in the report already.
 Certainty certainty_of_node(const clues::Grounds& grounds, const Report& report);
 
-/// Fills certainty[] and the confidences of the verdict, the nodes and the first event, of lists
-/// that are in order. Without suspects: of the verdict alone.
-void say_how_sure(const Built& built, const VerdictInput& input, Facts known,
-                  const clues::Scale& scale, Report& report);
+/// Fills certainty[] and the confidence of the verdict.
 void say_how_sure(const VerdictInput& input, Facts known, const clues::Scale& scale,
                   Report& report);
+/// Behind that: of the nodes and the first event, of lists that are in order.
+void say_how_sure(const Built& built, const clues::Scale& scale, Report& report);
 
 /// Names the evidence that would decide, where a claim is not sure.
 void name_deciders(const job::JobView& view, Facts known, Report& report);

@@ -148,8 +148,10 @@ void add_signs_of_end(const Attempt& attempt, Findings& findings) {
 
 void compare_nodes(const Attempt& attempt, Findings& findings) {
   if (attempt.options.without.has(Part::forest)) return;
-  findings.spatial = compare_nodes_by_failure(findings.view, findings.hints, findings.failures,
-                                              attempt.options.seed);
+  const detect::FailureEvents& events =
+      findings.failures.events.empty() ? findings.apart : findings.failures;
+  findings.spatial =
+      compare_nodes_by_failure(findings.view, findings.hints, events, attempt.options.seed);
 }
 
 void compare_windows(const Attempt& attempt, Findings& findings) {

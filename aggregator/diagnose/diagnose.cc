@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "aggregator/detect/crash/set_apart.h"
 #include "aggregator/diagnose/attendance.h"
@@ -11,6 +12,7 @@
 #include "aggregator/diagnose/detectors.h"
 #include "aggregator/diagnose/findings/lost_nodes.h"
 #include "aggregator/diagnose/findings/pool.h"
+#include "aggregator/diagnose/findings/standing.h"
 #include "aggregator/diagnose/network_notes.h"
 #include "aggregator/diagnose/notable.h"
 #include "aggregator/diagnose/paper.h"
@@ -165,7 +167,8 @@ void weigh_differences(Findings& findings) {
   const bool silent = !found.pooled && findings.silence.overdue;
   const bool unread = !found.pooled && !found.worded && findings.live == nullptr;
   if (silent) keep_parting(findings.view, found.events);
-  if (found.events.empty() || (!silent && (!unread || found.events.size() < least))) found = {};
+  if (found.events.empty() || (!silent && (!unread || found.events.size() < least)))
+    findings.apart = std::exchange(found, {});
 }
 
 void build_failure(const Built& built, const faults::Library* library, Diagnosis& diagnosis) {
@@ -226,6 +229,9 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   const bool failed = has_suspects(asked.state);
   const clues::Scale& scale = options.scale ? *options.scale : clues::shipped_scale();
   run_detectors(Step::compared, asked, findings);
+  say_how_sure(input, known, scale, report);
+  Standing standing = find_standing(findings);
+  if (!failed) findings.failures = std::move(standing.events);
   Suspects suspects = find_suspects(findings, asked.state, lost_nodes, scale);
   if (as_published && failed) {
     PaperFindings paper = diagnose_as_published(findings, options.seed);
@@ -240,20 +246,17 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   build_ranks(built, report);
   build_clues(built, report);
   build_iterations(built, report);
-  if (failed) build_failure(built, library, diagnosis);
+  if (failed || !findings.failures.events.empty()) build_failure(built, library, diagnosis);
   build_stages(built, report);
   place(built, lost_known ? lost_nodes.size() : 0, (known & facts(Fact::untrained)) != 0, report);
   report.pool = {pool.runs > 0, pool.runs, hints.events_dropped};
   L4_CHECK(findings.temporal, "no detector compared the iterations of attempt {}", attempt);
   report.warnings = warnings_of(attempts, findings.temporal->left_out);
-  report.notable = notable_of(findings, options.live);
+  report.notable = notable_of(findings, standing.faults, options.live);
   report.evidence = asked_files(state);
   report.read = summarise_reading(state);
   report.verdict.summary = summarise(report) + network_text(findings.network, report.verdict.state);
-  if (as_published)
-    say_how_sure(input, known, scale, report);
-  else
-    say_how_sure(built, input, known, scale, report);
+  if (!as_published) say_how_sure(built, scale, report);
   if (waited_for_nodes(report)) report_attendance(view, scale, report);
   name_deciders(view, known, report);
   return diagnosis;

@@ -170,10 +170,11 @@ Notable notable_of_delay(const Findings& findings, const Delay& delay) {
 
 }  // namespace
 
-std::vector<Notable> notable_of(const Findings& findings, const std::optional<Live>& told) {
+std::vector<Notable> notable_of(const Findings& findings, const std::vector<StandingFault>& faults,
+                                const std::optional<Live>& told) {
   std::vector<Notable> notable;
   notable.reserve(findings.delays.size() + findings.figures.size());
-  add_standing_faults(findings, notable);
+  add_standing_faults(findings.view, faults, notable);
   for (const Delay& delay : findings.delays) notable.push_back(notable_of_delay(findings, delay));
   for (const Change& change : findings.figures)
     notable.push_back(notable_of_change(findings.view, change));

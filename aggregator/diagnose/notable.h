@@ -9,11 +9,13 @@
 
 #include "aggregator/diagnose/findings/findings.h"
 #include "aggregator/diagnose/findings/live.h"
+#include "aggregator/diagnose/findings/standing.h"
 #include "aggregator/diagnose/report.h"
 
 namespace l4::diagnose {
 
 /// `told`: what the watch of a running job says, if there is one.
-std::vector<Notable> notable_of(const Findings& findings, const std::optional<Live>& told);
+std::vector<Notable> notable_of(const Findings& findings, const std::vector<StandingFault>& faults,
+                                const std::optional<Live>& told);
 
 }  // namespace l4::diagnose

@@ -6,14 +6,11 @@
 #include <cmath>
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "aggregator/faults/fault.h"
 #include "aggregator/job/printed.h"
-#include "aggregator/job/share.h"
 #include "aggregator/job/view.h"
-#include "aggregator/numbers/slow.h"
 
 namespace l4::diagnose {
 namespace {
@@ -73,49 +70,17 @@ Notable notable_of_group(const job::JobView& view, std::uint64_t nodes,
   return notable;
 }
 
-/// Null if the event tells of no such fault.
-const faults::Fault* standing_fault(const Findings& findings, std::uint32_t event) {
-  const detect::EventHint& hint = findings.hints.events[event];
-  const auto& faults = findings.hints.faults[event];
-  if (faults.empty() || hint.in_pool || hint.harmless || hint.general || hint.consequence)
-    return nullptr;
-  const bool reported = std::ranges::any_of(
-      findings.failures.events,
-      [&](const detect::FailureEvent& failure) { return failure.event == event; });
-  const faults::Fault* fault = faults.front();
-  return reported || fault->category != faults::Category::hardware ? nullptr : fault;
-}
-
 }  // namespace
 
-void add_standing_faults(const Findings& findings, std::vector<Notable>& notable) {
-  const job::JobView& view = findings.view;
-  struct Told {
-    const faults::Fault* fault = nullptr;
-    std::uint64_t lines = 0;
-  };
-  std::map<std::pair<std::uint32_t, std::string_view>, Told> told;  // by node and the fault's id
-  for (std::uint32_t i = 0; i < view.events.size(); ++i) {
-    const faults::Fault* fault = standing_fault(findings, i);
-    if (fault == nullptr) continue;
-    std::map<std::uint32_t, std::uint64_t> lines;  // by node
-    for (const job::Occurrence& at : view.events[i].at)
-      lines[view.streams[at.stream].node] += at.stats.count;
-    if (lines.size() > 1 && !job::is_few(lines.size(), view.nodes.size())) continue;
-    for (const auto& [node, count] : lines) {
-      Told& one = told[{node, fault->id}];
-      one.fault = fault;
-      one.lines += count;
-    }
-  }
-  for (const auto& [where, known] : told) {
-    if (known.lines < numbers::slow().symptom_times_min) continue;
+void add_standing_faults(const job::JobView& view, const std::vector<StandingFault>& faults,
+                         std::vector<Notable>& notable) {
+  for (const StandingFault& standing : faults) {
     Notable one;
     one.kind = "fault";
-    one.node = view.nodes[where.first].name;
-    one.count = known.lines;
-    one.text = fmt::format("{} tells {} times of a known fault: {}.", *one.node, known.lines,
-                           known.fault->title);
+    one.node = view.nodes[standing.node].name;
+    one.count = standing.lines;
+    one.text = fmt::format("{} tells {} times of a known fault: {}.", *one.node, standing.lines,
+                           standing.fault->title);
     notable.push_back(std::move(one));
   }
 }

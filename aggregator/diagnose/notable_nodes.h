@@ -9,7 +9,7 @@
 
 #include "aggregator/detect/spatial/rolling.h"
 #include "aggregator/detect/temporal/turns.h"
-#include "aggregator/diagnose/findings/findings.h"
+#include "aggregator/diagnose/findings/standing.h"
 #include "aggregator/diagnose/report.h"
 
 namespace l4::job {
@@ -18,9 +18,8 @@ struct JobView;
 
 namespace l4::diagnose {
 
-/// One notice a node and fault: few nodes print again and again what the library knows as a fault
-/// of hardware, healthy runs do not print it, and it is reported as no event of a failure.
-void add_standing_faults(const Findings& findings, std::vector<Notable>& notable);
+void add_standing_faults(const job::JobView& view, const std::vector<StandingFault>& faults,
+                         std::vector<Notable>& notable);
 void add_differences(const job::JobView& view, const detect::spatial::Differences& differences,
                      std::vector<Notable>& notable);
 void add_turns(const job::JobView& view, const std::vector<detect::temporal::Turn>& turns,

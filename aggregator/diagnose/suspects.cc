@@ -1,7 +1,6 @@
 #include "aggregator/diagnose/suspects.h"
 
 #include "aggregator/diagnose/clues/sources.h"
-#include "aggregator/diagnose/findings/states.h"
 #include "common/base/earliest.h"
 
 namespace l4::diagnose {
@@ -12,13 +11,11 @@ Suspects find_suspects(const Findings& findings, State state,
   const std::size_t outsiders = findings.hints.outsiders.size();
   Suspects suspects = weigh(findings.view, outsiders,
                             clues::collect({findings, state, lost_nodes, scale, voices}), scale);
-  if (has_suspects(state)) {
-    for (std::size_t rank = 0; rank < suspects.ranks.size(); ++rank)
-      suspects.ranks[rank].first_seen = voices.first_seen[rank];
-    for (const detect::FailureEvent& failure : findings.failures.events)
-      for (const std::uint32_t one : findings.hints.accused[failure.event].outsiders)
-        keep_earliest(suspects.outsiders[one].first_seen, failure.first_time);
-  }
+  for (std::size_t rank = 0; rank < suspects.ranks.size(); ++rank)
+    suspects.ranks[rank].first_seen = voices.first_seen[rank];
+  for (const detect::FailureEvent& failure : findings.failures.events)
+    for (const std::uint32_t one : findings.hints.accused[failure.event].outsiders)
+      keep_earliest(suspects.outsiders[one].first_seen, failure.first_time);
   return order_suspects(findings.view, findings.hints.outsiders, std::move(suspects));
 }
 

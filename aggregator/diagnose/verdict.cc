@@ -112,9 +112,11 @@ bool stands_for_words(const detect::FailureEvents& found) {
   return found.compared && found.pooled && !found.worded && !found.open;
 }
 
-/// A fatal line behind the word of a good end: the job failed while it was ending.
+/// A fatal line behind the word of a good end: the job failed while it was ending, or that was the
+/// end of something else.
 bool fails_behind_end(const Findings& findings) {
-  std::vector<std::uint64_t> end(findings.view.streams.size(), 0);  // line
+  std::vector<std::uint64_t> end = findings.endings.well_lines;  // by stream
+  end.resize(findings.view.streams.size(), 0);
   for (const job::EventView& event : findings.view.events) {
     if ((event.marks & wire::kMarkFinished) == 0) continue;
     for (const job::Occurrence& at : event.at)
@@ -227,7 +229,7 @@ bool has_failed(const Findings& findings, bool silence_known) {
   if (silence_known && findings.live == nullptr && was_passed(findings)) return false;
   if (findings.failures.fatal || findings.endings.badly || ends_with_stop(findings)) return true;
   // What only the comparison found counts for a job that stopped, and not against its launcher.
-  if (findings.failures.compared) return !findings.endings.well;
+  if (findings.failures.compared) return !findings.endings.well || fails_behind_end(findings);
   const bool failure =
       std::ranges::any_of(findings.failures.events, [&](const FailureEvent& event) {
         return event.severity >= Severity::failure &&

@@ -301,6 +301,7 @@ std::string to_text(const Report& report, const TextStyle& style) {
     render_course(page, report);
   } else {
     render_notable(page, report, style.top);
+    if (!report.faults.empty()) render_faults(page, report);
   }
   render_input(page, report);
   if (something_read) render_understood(page, report);

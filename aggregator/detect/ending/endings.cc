@@ -51,6 +51,13 @@ void note(Ending ending, Endings& found) {
   }
 }
 
+/// `lines`: the last ones by stream; empty until there is one.
+void note_line(const job::JobView& view, const job::Occurrence& at,
+               std::vector<std::uint64_t>& lines) {
+  lines.resize(view.streams.size(), 0);
+  lines[at.stream] = std::max(lines[at.stream], at.stats.last_line);
+}
+
 void add_sign(const job::JobView& view, const job::JobClock& clock, std::uint32_t index,
               Endings& found) {
   const job::EventView& event = view.events[index];
@@ -63,6 +70,7 @@ void add_sign(const job::JobView& view, const job::JobClock& clock, std::uint32_
     if (!is_at_end(view, clock, event.at[i])) continue;
     const auto& last = event.at[i].stats.last_time;
     if (last && (ending == Ending::kept || ending == Ending::well)) keep_latest(found.said, *last);
+    if (ending == Ending::well) note_line(view, event.at[i], found.well_lines);
     if (sign.occurrences.empty()) {
       sign.first_stream = event.at[i].stream;
       sign.first_line = event.at[i].first_line;

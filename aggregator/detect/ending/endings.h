@@ -29,6 +29,9 @@ struct Endings {
   bool complete = false;       ///< the counters have reached their totals
   bool short_of = false;       ///< a counter has not reached its total
   std::optional<TimeMs> said;  ///< time of the newest words for a good end
+  /// By JobView::streams: the last line that says that it ended well, 0 for none. Empty: none at
+  /// all.
+  std::vector<std::uint64_t> well_lines;
   /// The events that show the end, in the order of lines: a failure if something went away.
   std::vector<FailureEvent> signs;
 

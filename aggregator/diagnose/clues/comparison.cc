@@ -28,7 +28,6 @@ std::vector<Clue> windows(const Scene& scene) {
   const auto& nodes = scene.findings.differences.nodes;
   std::vector<Clue> clues;
   for (const detect::spatial::NodeDifference& node : nodes) {
-    if (!node.alarm && !has_suspects(scene.state)) continue;  // a notice is enough
     const double strength =
         rarity(nodes.size(), scene.nodes()) *
         std::min(1.0, node.explanation / std::log(static_cast<double>(scene.nodes())));
@@ -42,8 +41,10 @@ std::vector<Clue> windows(const Scene& scene) {
   return clues;
 }
 
+/// Of a job that goes on, or has ended well, new lines tell of a node where no words speak for it.
 std::vector<Clue> forest(const Scene& scene) {
   std::vector<Clue> clues;
+  if (!has_suspects(scene.state) && scene.findings.apart.worded) return clues;
   if (!scene.findings.spatial || scene.nodes() < numbers::clues().forest_nodes_min) return clues;
   for (const detect::spatial::NodeScore& node : scene.findings.spatial->nodes) {
     if (node.isolation <= 0) continue;

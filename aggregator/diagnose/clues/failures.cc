@@ -61,4 +61,20 @@ std::vector<Clue> failures(const Scene& scene) {
   return clues;
 }
 
+/// Whatever such a line says of a peer, its own node is the one to look at.
+std::vector<Clue> standing(const Scene& scene) {
+  const job::JobView& view = scene.view();
+  std::vector<Clue> clues;
+  for (std::size_t line = 0; line < scene.voices.lines.size(); ++line) {
+    const std::uint32_t event = scene.findings.failures.events[line].event;
+    for (const auto& [rank, first] : scene.voices.lines[line].said.ranks) {
+      Clue clue{ClueKind::cause, Whose::rank, rank, scene.scale.shares.failure};
+      clue.event = event;
+      clue.facts = facts_of(view.events[event]);
+      clues.push_back(std::move(clue));
+    }
+  }
+  return clues;
+}
+
 }  // namespace l4::diagnose::clues

@@ -26,6 +26,7 @@ constexpr std::array kSources{
     Source{"processes", kFailed, processes},
     Source{"accusations", kFailed, accusations},
     Source{"failures", kFailed, failures},
+    Source{"standing", ~kFailed, standing},
     Source{"sequences", kAnyState & ~in(State::slow), sequences},
     Source{"windows", kAnyState, windows},
     Source{"delays", kAnyState, delays},
@@ -37,7 +38,7 @@ constexpr std::array kSources{
     Source{"lost_nodes", in(State::node_lost), lost_nodes},
     Source{"drags", in(State::slow), drags},
     Source{"network", kFailed, network},
-    Source{"forest", kFailed, forest},
+    Source{"forest", kAnyState, forest},
     Source{"nics", kFailed, nics},
 };
 

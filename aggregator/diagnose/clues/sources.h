@@ -36,6 +36,7 @@ struct Scene {
 std::vector<Clue> processes(const Scene& scene);    ///< stopped, waiting, gone; lost agents
 std::vector<Clue> accusations(const Scene& scene);  ///< lines about others
 std::vector<Clue> failures(const Scene& scene);     ///< lines of a rank's own
+std::vector<Clue> standing(const Scene& scene);     ///< known faults of a job that goes on
 std::vector<Clue> sequences(const Scene& scene);    ///< last iterations that differ (DTW)
 std::vector<Clue> windows(const Scene& scene);      ///< nodes that differ while the job runs
 std::vector<Clue> delays(const Scene& scene);       ///< late starts, slow phases, stalls

@@ -40,7 +40,10 @@ struct Findings {
   const Live* live = nullptr;  ///< for a job that is watched
 
   // Results of the step `seen`, before the state is decided.
-  detect::FailureEvents failures = {};  ///< the step `compared` puts a slow job's symptoms here
+  /// The step `compared` puts a slow job's symptoms here. Once the state is known, those of a job
+  /// that goes on or has ended well give way to the faults that it bears with (standing.h).
+  detect::FailureEvents failures = {};
+  detect::FailureEvents apart = {};  ///< found by comparison, and no evidence of a failure
   detect::hang::Silence silence = {};
   detect::slow::Slowdown slowdown = {};
   detect::stage::Stages stages = {};

@@ -1,6 +1,7 @@
 // Whether a job is over or stands still, for jobs whose healthy runs are known.
 #include <doctest/doctest.h>
 
+#include "aggregator/diagnose/diagnose.h"
 #include "aggregator/diagnose/verdict.h"
 #include "aggregator/job/clock.h"
 #include "tests/aggregator/job/made_job.h"
@@ -76,6 +77,36 @@ TEST_CASE("verdict: new lines of those that never iterate end no job that goes o
         const bool stood = stalled > Millis{1000};
         CHECK(has_stopped(findings) == ((closed && led) || (stood && (closed || led))));
       }
+}
+
+/// Rank 0 iterates; the processes of the others say a good end of something earlier, and `behind`
+/// it some of them print lines that the healthy run does not.
+State state_behind_good_end(bool behind, const char* good) {
+  MadeJob healthy(4), job(4);
+  for (MadeJob* made : {&healthy, &job})
+    for (std::int64_t k = 1; k <= 40; ++k) made->iterate(0, k, k * 1000);
+  for (MadeJob* made : {&healthy, &job})
+    for (int rank = 1; rank < 4; ++rank) made->say(rank, {good}, 39'800);
+  if (behind) {
+    for (int rank = 1; rank < 4; ++rank) job.say(rank, {"lane parted from its ring"}, 41'000);
+    job.say(2, {"board has gone dark"}, 40'900);
+    job.say(0, {"lane parted from its ring"}, 41'200);
+  }
+  Options options;
+  options.without = *detect::parse_parts("wording,library");
+  options.as_of = job::test::after(41'500);
+  return diagnose(job.state(), {&healthy.state()}, options).report.verdict.state;
+}
+
+TEST_CASE("verdict: without words a good end that failures follow is none") {
+  for (const char* good : {"Process 31 exits successfully.", "worker 2 finished without error",
+                           "State: COMPLETED (exit code 0)"}) {
+    CAPTURE(good);
+    CHECK(state_behind_good_end(false, good) == State::finished);
+    const State state = state_behind_good_end(true, good);
+    CHECK(state != State::finished);
+    CHECK(state != State::healthy);
+  }
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Clues from what ranks do, or no longer do: silence, habits, iterations, order, timers, processes.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "common/wire/process_fact.h"
 #include "tests/aggregator/diagnose/clues/made_scene.h"
 
@@ -171,21 +173,52 @@ TEST_CASE("rank clues: the forest's scores are of nodes, and need three of them"
   CHECK(clues[0].strength == doctest::Approx(0.7));
 }
 
-TEST_CASE("rank clues: a node that differs while the job runs well takes an alarm to be suspect") {
+TEST_CASE("rank clues: a node that differs while the job runs well, as a notice names it") {
   MadeJob job(8);
   job.iterate_all(1, 5);
   job.say(5, {"link flap observed"}, 2500);
   MadeScene scene(job);
   scene.state = State::healthy;
+  CHECK(scene.clues(windows).empty());
   detect::spatial::NodeDifference node;
   node.node = 5;
   node.explanation = 100;
   node.events.emplace_back().event = job::test::event_of(scene.view(), "link");
   scene.findings().differences.nodes = {node};
-  CHECK(scene.clues(windows).empty());
-  scene.findings().differences.nodes[0].alarm = true;
   CHECK(of_rank(scene.clues(windows), 5).kind == ClueKind::differs);
   CHECK(of_rank(scene.clues(windows), 5).strength == doctest::Approx(1.0));
+  scene.findings().differences.nodes[0].explanation = 0.5 * std::log(8.0);
+  CHECK(of_rank(scene.clues(windows), 5).strength == doctest::Approx(0.5));
+}
+
+TEST_CASE("rank clues: the forest tells of a job that goes on where no words speak for a line") {
+  MadeJob job(8);
+  job.iterate_all(1, 5);
+  MadeScene scene(job);
+  detect::spatial::SpatialResult result;
+  result.nodes.resize(8);
+  result.nodes[3].node = 3;
+  result.nodes[3].isolation = 0.7;
+  scene.findings().spatial = result;
+  for (const State state : {State::healthy, State::finished}) {
+    scene.state = state;
+    scene.findings().apart.worded = true;
+    CHECK(scene.clues(forest).empty());
+    scene.findings().apart.worded = false;
+    CHECK(scene.clues(forest).size() == 1);
+  }
+}
+
+TEST_CASE("rank clues: whatever a standing fault says of a peer, its own node is meant") {
+  MadeJob job(8);
+  job.iterate_all(1, 5);
+  for (int k = 0; k < 3; ++k) job.say(6, {"request to the peer failed"}, 5100 + 100 * k);
+  MadeScene scene(job);
+  scene.state = State::healthy;
+  scene.fail("request", Severity::failure);
+  scene.hint("request").accuses_peer = true;
+  CHECK(of_rank(scene.clues(standing), 6).kind == ClueKind::cause);
+  CHECK(scene.clues(standing).size() == 1);
 }
 
 TEST_CASE("rank clues: all logs of a node stop") {
