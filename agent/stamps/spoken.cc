@@ -7,6 +7,7 @@
 
 #include "agent/stamps/announced.h"
 #include "agent/stamps/scanners.h"
+#include "agent/stamps/systems.h"
 #include "agent/text/scan.h"
 #include "common/base/find_bytes.h"
 
@@ -143,6 +144,22 @@ Announcing scan_date(std::string_view text, std::size_t clock, RawStamp& stamp) 
   return Announcing::none;
 }
 
+/// A line of a system's log that somebody quotes: `Error: Nov 29 06:00:52 node-4 kernel: text`. Its
+/// clock begins at `clock`.
+bool quotes_syslog(std::string_view text, std::size_t clock, RawStamp& stamp) {
+  for (const std::size_t day : {std::size_t{7}, std::size_t{6}}) {  // `Nov 29 `, `Nov 9 `
+    if (clock <= day || kIsInside(static_cast<unsigned char>(text[clock - day - 1]))) continue;
+    RawStamp inner;
+    const std::string_view quoted = text.substr(clock - day);
+    if (!syslog(quoted, inner)) continue;
+    const std::string_view behind = quoted.substr(inner.cut_to);
+    if (!behind.starts_with("kernel:") && !(behind.find("]:") < behind.find(": "))) continue;
+    stamp = inner;
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool spoken(std::string_view line, RawStamp& stamp) {
@@ -152,8 +169,9 @@ bool spoken(std::string_view line, RawStamp& stamp) {
     const std::size_t clock = clock_begin(head, colon);
     if (clock == 0) continue;
     const Announcing how = scan_date(line.substr(0, kSpokenMax + kDateMax), clock, stamp);
-    if (how == Announcing::none) continue;
-    stamp.doubtful = how == Announcing::link;
+    const bool quoted = how == Announcing::none && quotes_syslog(line, clock, stamp);
+    if (how == Announcing::none && !quoted) continue;
+    stamp.doubtful = how == Announcing::link || quoted;
     stamp.cut_from = stamp.cut_to = 0;
     stamp.level = Level::unknown;
     stamp.host = {};

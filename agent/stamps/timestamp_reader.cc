@@ -88,8 +88,10 @@ std::optional<Stamp> TimestampReader::read_spoken(std::string_view line) {
   if (!spoken(line, raw)) return std::nullopt;
   if (raw.doubtful && doubts_) {
     if (!near_ || near_is_hint_) return std::nullopt;
-    const TimeMs time = in_year(raw.civil, raw.civil.year) - zone_of(raw.civil);
-    if (time < *near_ - kBack || time > *near_ + kAhead) return std::nullopt;
+    const Millis zone = zone_of(raw.civil);
+    const auto time = raw.civil.year == 0 ? time_of_year(raw.civil, zone)
+                                          : in_year(raw.civil, raw.civil.year) - zone;
+    if (!time || *time < *near_ - kBack || *time > *near_ + kAhead) return std::nullopt;
   }
   return resolve(raw, spoken_row());
 }

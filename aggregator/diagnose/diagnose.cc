@@ -66,8 +66,10 @@ bool trust_mtimes(const job::Attempts& attempts, std::int32_t attempt, const Opt
   return false;
 }
 
-/// A job that recovered by a restart still has the node that made the restart necessary.
+/// A job that recovered by a restart still has the node that made the restart necessary, if it is
+/// known.
 void adopt_suspects(Diagnosis& into, Diagnosis&& failed) {
+  if (failed.report.nodes.empty() && failed.report.events.empty()) return;
   into.report.nodes = std::move(failed.report.nodes);
   into.report.ranks = std::move(failed.report.ranks);
   into.report.events = std::move(failed.report.events);
@@ -230,7 +232,7 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   const clues::Scale& scale = options.scale ? *options.scale : clues::shipped_scale();
   run_detectors(Step::compared, asked, findings);
   say_how_sure(input, known, scale, report);
-  Standing standing = find_standing(findings);
+  Standing standing = find_standing(findings, failed);
   if (!failed) findings.failures = std::move(standing.events);
   Suspects suspects = find_suspects(findings, asked.state, lost_nodes, scale);
   if (as_published && failed) {

@@ -463,6 +463,8 @@ void build_faults(const Built& built, const faults::Library* library, Report& re
   std::ranges::stable_sort(report.faults, std::greater<>{}, &KnownFault::confidence);
 }
 
+namespace {
+
 /// The first suspect is a rank that only others name, of an unknown node.
 bool leads_without_node(const Built& built) {
   const auto& ranks = built.suspects.rank_order;
@@ -473,6 +475,8 @@ bool leads_without_node(const Built& built) {
   return nodes.empty() ||
          built.suspects.rank(ranks.front()).score > built.suspects.node(nodes.front()).score;
 }
+
+}  // namespace
 
 Scope scope_of(const Built& built) {
   const auto& order = built.suspects.node_order;
@@ -495,6 +499,8 @@ Scope scope_of(const Built& built) {
   });
   return suspicious == 1 ? Scope::rank : Scope::node;
 }
+
+namespace {
 
 /// Most frequent known stage of some ranks; `startup`: of a start-up.
 Stage vote(const Built& built, const std::vector<std::uint32_t>& ranks, bool startup) {
@@ -519,8 +525,28 @@ Stage behind_last(const Built& built, Stage stage) {
                                                                      : stage;
 }
 
+/// A save or an evaluation in which most lines of a root stand: their stack may say so where their
+/// ranks' last stage is training.
+std::optional<Stage> stage_of_roots(const Built& built) {
+  const job::JobView& view = built.findings.view;
+  const auto roots = root_events(built);
+  for (const FailureEvent& failure : built.findings.failures.events) {
+    if (!roots.contains(failure.event)) continue;
+    std::map<Stage, std::size_t> stages;
+    for (const std::uint32_t i : failure.occurrences)
+      ++stages[view.events[failure.event].at[i].stats.first_stage];
+    for (const Stage stage : {Stage::checkpoint_save, Stage::evaluation})
+      if (2 * stages[stage] > failure.occurrences.size()) return stage;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Stage stage_of(const Built& built, bool launching) {
   const bool trained = built.findings.clock.has_iterations() && !launching;
+  if (trained && !built.findings.slowdown.found)
+    if (const auto stage = stage_of_roots(built)) return *stage;
   // The stage in which the first suspect stopped, or another rank of its node, unless their own
   // lines show only the start.
   std::optional<std::uint32_t> node;

@@ -230,6 +230,7 @@ constexpr Row kRows[] = {
     row<&Spatial::rolling_beyond>("spatial", "rolling_beyond"),
     row<&Spatial::late_least>("spatial", "late_least"),
     row<&Spatial::late_part>("spatial", "late_part"),
+    row<&Spatial::late_recurs>("spatial", "late_recurs"),
     row<&Spatial::column_weight_min>("spatial", "column_weight_min"),
     row<&Spatial::trees>("spatial", "trees"),
     row<&Spatial::isolation_min>("spatial", "isolation_min"),

@@ -71,6 +71,8 @@ struct Spatial {
   std::int64_t late_least = 4;
   /// [parts] of the period: the first one is no time for late events
   std::int64_t late_part = 8;
+  /// [lines] of a new event on one node: it recurs
+  double late_recurs = 3;
   /// [weight] of a column in the forest, however common its event
   double column_weight_min = 0.05;
   /// [trees] of the forest that compares nodes

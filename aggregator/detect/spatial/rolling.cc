@@ -63,28 +63,38 @@ void clear(SpatialInput& input, Index event) {
   if (!input.fresh.empty()) input.fresh[static_cast<std::size_t>(event)] = 1;
 }
 
+/// New events of each group of nodes.
+using Groups = std::map<Nodes, std::vector<Index>>;
+
+/// Where many nodes have such events of their own, they are usual.
+void clear_usual(const job::JobView& view, const Groups& groups, SpatialInput& input) {
+  if (groups.size() <=
+      std::max<std::size_t>(2, view.nodes.size() / numbers::spatial().rolling_share))
+    return;
+  for (const auto& [nodes, events] : groups)
+    for (const Index event : events) clear(input, event);
+}
+
 /// Leaves new events that tell nodes apart: those of a role, and those that come while the period
-/// ends and may still come elsewhere, do not. Where many nodes have new events of their own, such
-/// events are usual.
+/// ends and may still come elsewhere, do not. What recurs on a node is not usual because many print
+/// something once.
 void keep_telling(const job::JobView& view, const NodeCounts& counts, const Period& period,
                   std::int64_t late, SpatialInput& input) {
   const Roles roles(view, counts.first_windows(), late);
-  std::map<Nodes, std::vector<Index>> groups;
+  Groups once, recurring;
   for (Index event = 0; event < input.events(); ++event) {
-    if (input.counts.col(event).maxCoeff() <= 0) continue;
+    const double most = input.counts.col(event).maxCoeff();
+    if (most <= 0) continue;
     const auto i = static_cast<std::size_t>(event);
     Nodes group = group_of(view, view.events[i]);
     if (group.empty() || roles.has(group) ||
         counts.first_windows()[i] + numbers::spatial().rolling_edge >= period.end)
       clear(input, event);
     else
-      groups[std::move(group)].push_back(event);
+      (most < numbers::spatial().late_recurs ? once : recurring)[std::move(group)].push_back(event);
   }
-  if (groups.size() <=
-      std::max<std::size_t>(2, view.nodes.size() / numbers::spatial().rolling_share))
-    return;
-  for (const auto& [nodes, events] : groups)
-    for (const Index event : events) clear(input, event);
+  clear_usual(view, once, input);
+  clear_usual(view, recurring, input);
 }
 
 /// One comparison, with what it compared.

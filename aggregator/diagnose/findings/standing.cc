@@ -17,14 +17,15 @@ using detect::FailureEvent;
 using detect::Severity;
 
 /// Null if the event tells of no such fault.
-const faults::Fault* fault_of(const Findings& findings, std::uint32_t event) {
+const faults::Fault* fault_of(const Findings& findings, bool failed, std::uint32_t event) {
   const detect::EventHint& hint = findings.hints.events[event];
   const auto& faults = findings.hints.faults[event];
   if (faults.empty() || hint.in_pool || hint.harmless || hint.general || hint.consequence)
     return nullptr;
   const bool reported =
-      std::ranges::any_of(findings.failures.events,
-                          [&](const FailureEvent& failure) { return failure.event == event; });
+      failed && std::ranges::any_of(findings.failures.events, [&](const FailureEvent& failure) {
+        return failure.event == event;
+      });
   const faults::Fault* fault = faults.front();
   return reported || fault->category != faults::Category::hardware ? nullptr : fault;
 }
@@ -53,13 +54,13 @@ FailureEvent event_on(const job::JobView& view, std::uint32_t index, Tells tells
 
 }  // namespace
 
-Standing find_standing(const Findings& findings) {
+Standing find_standing(const Findings& findings, bool failed) {
   const job::JobView& view = findings.view;
   using Where = std::pair<std::uint32_t, std::string_view>;  // node, id of the fault
   std::map<Where, StandingFault> told;
   std::vector<std::pair<std::uint32_t, const faults::Fault*>> telling;  // events
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
-    const faults::Fault* const fault = fault_of(findings, i);
+    const faults::Fault* const fault = fault_of(findings, failed, i);
     if (fault == nullptr) continue;
     std::map<std::uint32_t, std::uint64_t> lines;  // by node
     for (const job::Occurrence& at : view.events[i].at)

@@ -27,7 +27,7 @@ struct Standing {
   detect::FailureEvents events;       ///< what tells of them, on those nodes alone
 };
 
-/// Healthy runs do not print them, and they are no event of a failure.
-Standing find_standing(const Findings& findings);
+/// Healthy runs do not print them. `failed`: the job has, and what tells of that is left out.
+Standing find_standing(const Findings& findings, bool failed);
 
 }  // namespace l4::diagnose

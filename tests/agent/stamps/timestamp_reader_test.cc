@@ -44,6 +44,22 @@ TEST_CASE("timestamp: format, time and rest of a line") {
   }
 }
 
+TEST_CASE("timestamp: a quoted line of a system's log, soon behind the time before it") {
+  const std::string before = "2026-03-02T15:59:00Z text";
+  for (const char* line :
+       {"Xid errors on instance: n7, Error: Mar  2 15:59:56 n7 kernel: [680.64] NVRM: Xid: 63",
+        "journal of n7 says: Mar 2 15:59:56 n7 systemd[1]: Stopping user manager",
+        "[watchdog] (Mar  2 15:59:56 gpu-7 kernel: Out of memory: Killed process 7)"}) {
+    CAPTURE(std::string{line});
+    CHECK(last_time(TimestampReader{kClock}, {before, line}) == "2026-03-02T15:59:56.000Z");
+    CHECK(last_time(TimestampReader{kClock}, {line}) == "none");
+    CHECK(last_time(TimestampReader{kClock}, {"2026-03-02T16:30:00Z text", line}) == "none");
+  }
+  for (const char* line : {"released on Mar  2 15:59:56 by nobody",
+                           "a file xMar  2 15:59:56 n7 kernel: text", "at Mar  2 15:59:56 n7"})
+    CHECK(last_time(TimestampReader{kClock}, {before, line}) == "none");
+}
+
 TEST_CASE("timestamp: lines without one") {
   for (const char* line : {"iteration 10",
                            "",

@@ -36,7 +36,8 @@ MadeJob telling(const std::vector<int>& times) {
 std::vector<Notable> told(
     const std::vector<int>& times,
     const std::function<void(faults::Fault&, Findings&, detect::EventHint&)>& change =
-        [](faults::Fault&, Findings&, detect::EventHint&) {}) {
+        [](faults::Fault&, Findings&, detect::EventHint&) {},
+    bool failed = true) {
   MadeJob made = telling(times);
   const job::JobView view = made.view();
   const job::JobClock clock = job::make_clock(view);
@@ -54,13 +55,13 @@ std::vector<Notable> told(
     change(fault, findings, hints.events[row]);
   }
   std::vector<Notable> notable;
-  add_standing_faults(view, find_standing(findings).faults, notable);
+  add_standing_faults(view, find_standing(findings, failed).faults, notable);
   return notable;
 }
 
 const std::vector<int> kOnSixth{0, 0, 0, 0, 0, 0, 9, 0};
 
-TEST_CASE("notable faults: what recurs on few nodes while the job goes on") {
+TEST_CASE("standing faults: what recurs on few nodes while the job goes on") {
   const auto notable = told(kOnSixth);
   REQUIRE(notable.size() == 1);
   CHECK(notable[0].kind == "fault");
@@ -70,12 +71,12 @@ TEST_CASE("notable faults: what recurs on few nodes while the job goes on") {
   CHECK(told({0, 2, 0, 0, 0, 3, 0, 0}).size() == 2);
 }
 
-TEST_CASE("notable faults: once, or on many nodes, it is none") {
+TEST_CASE("standing faults: once, or on many nodes, it is none") {
   CHECK(told({0, 0, 0, 1, 0, 0, 0, 0}).empty());
   CHECK(told({4, 4, 4, 0, 0, 0, 0, 0}).empty());
 }
 
-TEST_CASE("notable faults: what is known of it may say that it is none") {
+TEST_CASE("standing faults: what is known of it may say that it is none") {
   using faults::Fault;
   CHECK(told(kOnSixth, [](Fault& fault, Findings&, detect::EventHint&) {
           fault.category = faults::Category::user;
@@ -86,10 +87,12 @@ TEST_CASE("notable faults: what is known of it may say that it is none") {
     CHECK(told(kOnSixth, [&](Fault&, Findings&, detect::EventHint& hint) {
             hint.*flag = true;
           }).empty());
-  CHECK(told(kOnSixth, [](Fault&, Findings& findings, detect::EventHint&) {
-          findings.failures.events.emplace_back().event =
-              job::test::event_of(findings.view, "memory row");
-        }).empty());
+  const auto of_failure = [](Fault&, Findings& findings, detect::EventHint&) {
+    findings.failures.events.emplace_back().event =
+        job::test::event_of(findings.view, "memory row");
+  };
+  CHECK(told(kOnSixth, of_failure, true).empty());
+  CHECK(told(kOnSixth, of_failure, false).size() == 1);
 }
 
 Report report_of(const std::vector<int>& times, std::int64_t asked_ms) {
