@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 
 #include "aggregator/detect/crash/failure_events.h"
@@ -15,6 +16,7 @@
 #include "aggregator/job/clock.h"
 #include "aggregator/job/view.h"
 #include "aggregator/numbers/diagnose.h"
+#include "aggregator/numbers/slow.h"
 #include "common/base/check.h"
 
 namespace l4::diagnose {
@@ -74,8 +76,13 @@ std::optional<detect::slow::RateFall> rate_fall(const job::JobView& view) {
   return detect::slow::RateFall{fall->from, fall->ratio};
 }
 
-void detect_slow(const Attempt& attempt, Findings& findings) {
-  if (attempt.options.without.has(Part::durations)) return;
+/// Healthy runs become as slow, or half as slow, and were given or kept to be compared with.
+bool is_usual(const Pool& pool, const detect::slow::Slowdown& slowdown) {
+  return pool.slowed > 1 &&
+         std::log(pool.slowed) >= numbers::slow().healthy_share * std::log(slowdown.ratio);
+}
+
+void find_slowness(Findings& findings) {
   findings.slowdown = detect::slow::find_slowdown(findings.view, findings.clock);
   if (findings.slowdown.found) return;
   if (const auto fall = rate_fall(findings.view))
@@ -83,6 +90,12 @@ void detect_slow(const Attempt& attempt, Findings& findings) {
   if (!findings.slowdown.found)
     findings.slowdown =
         detect::slow::find_short_slowdown(findings.view, findings.clock, findings.hints.events);
+}
+
+void detect_slow(const Attempt& attempt, Findings& findings) {
+  if (attempt.options.without.has(Part::durations)) return;
+  find_slowness(findings);
+  if (findings.slowdown.found && is_usual(attempt.pool, findings.slowdown)) findings.slowdown = {};
 }
 
 void detect_stages(const Attempt& /*attempt*/, Findings& findings) {

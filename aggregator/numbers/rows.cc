@@ -145,6 +145,7 @@ constexpr Row kRows[] = {
     row<&Slow::long_min>("slow", "long_min"),
     row<&Slow::drag_share_min>("slow", "drag_share_min"),
     row<&Slow::symptom_lead>("slow", "symptom_lead"),
+    row<&Slow::healthy_share>("slow", "healthy_share"),
     row<&Slow::symptom_times_min>("slow", "symptom_times_min"),
     row<&Slow::wordless_times_min>("slow", "wordless_times_min"),
     row<&Slow::symptom_explains>("slow", "symptom_explains"),

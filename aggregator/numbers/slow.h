@@ -56,6 +56,8 @@ struct Slow {
   double drag_share_min = 0.2;
   /// [iterations] before the shift in which a symptom may have begun
   int symptom_lead = 3;
+  /// [share] of a shift, in logarithms, that healthy runs show, too, makes it usual
+  double healthy_share = 0.5;
   /// [lines] of a symptom that sounds like a failure
   std::uint64_t symptom_times_min = 2;
   /// [lines] of one that does not

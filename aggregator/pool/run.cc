@@ -34,6 +34,7 @@ Run make_run(const job::JobView& healthy) {
   run.nodes = healthy.nodes.size();
   run.ranks = healthy.training_ranks();
   run.lines = healthy.lines;
+  run.slowed = diagnose::slowed_by(healthy);
   const auto lines = diagnose::lines_by_node(healthy);
   std::vector<std::pair<std::uint64_t, const job::EventView*>> order;
   for (const job::EventView& event : healthy.events) {

@@ -50,6 +50,7 @@ struct Run {
   Origin origin = Origin::logs;
   TimeMs ended{};  ///< for a folder: when the run was added
   std::uint64_t nodes = 0, ranks = 0, lines = 0, left_out = 0;  ///< left_out: events
+  double slowed = 1;                                            ///< diagnose::slowed_by()
   std::vector<Event> events;
   std::vector<Pause> pauses;
   bool operator==(const Run&) const = default;

@@ -110,6 +110,8 @@ Run read_one(JsonMembers& from, bool whole) {
     const auto known_events = count<std::size_t>(from, "events_known", kEventsMax);
     if (!whole) run.events.resize(known_events);
   }
+  constexpr double kSlowedMost = 1e9;
+  if (from.find("slowed") != nullptr) run.slowed = number(from, "slowed", kSlowedMost);
   each_of(from, "events", kEventsMax, whole,
           [&](JsonMembers& event) { run.events.push_back(read_event(event)); });
   each_of(from, "pauses", kPausesMax, whole,
@@ -161,6 +163,7 @@ void write(serve::JsonWriter& to, const Run& run, bool whole) {
     to.close('}');
     return;
   }
+  if (run.slowed > 1) to.key("slowed").raw(fmt::format("{}", run.slowed));
   to.key("events").open('[');
   for (const Event& event : run.events) {
     to.open('{').member("id", to_string(event.id)).member("template", event.text);

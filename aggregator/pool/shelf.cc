@@ -97,6 +97,7 @@ std::shared_ptr<const Kind> make_kind(const std::string& id,
   kind->runs = std::move(runs);
   for (const auto& run : kind->runs) {
     add_pauses(*kind, *run);
+    kind->slowed = std::max(kind->slowed, run->slowed);
     kind->marks = std::max(kind->marks, marks_of(run->events).size());
     for (const Event& event : run->events) {
       const Mark mark = mark_of(event.id, event.text);
@@ -173,6 +174,7 @@ diagnose::Pool normal_of(const Kind& kind, job::TemplateTable& templates) {
   }
   diagnose::Pool pool;
   pool.runs = static_cast<std::uint32_t>(kind.runs.size());
+  pool.slowed = kind.slowed;
   for (std::size_t i = 0; i < own.size(); ++i) {
     const auto known =
         normal.find(table.resolve(1, LocalTemplateId{static_cast<std::uint32_t>(i)}));

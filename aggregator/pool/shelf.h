@@ -47,6 +47,7 @@ struct Kind {
   std::vector<std::shared_ptr<const Run>> runs;
   std::vector<NormalEvent> events;
   std::vector<Pause> pauses;  ///< the longest ones of all runs
+  double slowed = 1;          ///< Run::slowed, the most of any run
   std::unordered_set<TemplateId> ids;
   std::unordered_set<std::size_t> texts;
   std::size_t marks = 0;  ///< the largest number of marks of a run

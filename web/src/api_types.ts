@@ -634,6 +634,8 @@ export interface PoolRun {
   /** events beyond the bound */
   left_out: Count;
   events_known?: Count;
+  /** so many times as long took its iterations from some on */
+  slowed?: number;
   events?: {
     id: string;
     template: string;

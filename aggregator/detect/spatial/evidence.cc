@@ -87,7 +87,7 @@ class Gatherer {
   Gatherer(const SpatialInput& input, const EvidenceOptions& options)
       : input_(input), options_(options) {
     const double cells = static_cast<double>(input.nodes()) *
-                         static_cast<double>(std::max<Index>(1, input.events()));
+                         static_cast<double>(std::max<Index>({1, input.events(), input.judged}));
     limit_ =
         std::max(options.count_limit,
                  std::sqrt(2 * std::log(std::max(1.0, numbers::spatial().cells_factor * cells))));

@@ -34,7 +34,9 @@ struct SpatialInput {
   std::vector<std::uint8_t> fresh;    ///< d: not in this job's history (also if h and M are 0)
   std::vector<std::uint8_t> in_pool;  ///< d: normal in earlier healthy jobs; empty: none
   Eigen::MatrixXd first_ms;           ///< N x d: first occurrence in the window; empty: unknown
-  std::vector<double> last_line_ms;   ///< N: last line of any kind; empty: unknown
+  /// Events that were judged, with those that have no column because nothing was counted; 0: d.
+  Eigen::Index judged = 0;
+  std::vector<double> last_line_ms;  ///< N: last line of any kind; empty: unknown
 
   Eigen::Index nodes() const { return counts.rows(); }
   Eigen::Index events() const { return counts.cols(); }

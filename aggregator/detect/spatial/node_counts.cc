@@ -198,10 +198,25 @@ class History {
 
 }  // namespace
 
-SpatialInput NodeCounts::input(std::int64_t width) const {
+const std::vector<std::uint32_t>& NodeCounts::columns() {
+  if (!column_of_.empty()) return columns_;
+  column_of_.assign(view_.events.size(), -1);
+  visit([&](std::uint32_t /*node*/, vectors::Span span, std::uint32_t event, double /*count*/) {
+    if (span.end > period_.first && span.first < period_.end) column_of_[event] = 0;
+  });
+  for (std::uint32_t event = 0; event < column_of_.size(); ++event) {
+    if (column_of_[event] < 0) continue;
+    column_of_[event] = static_cast<std::int32_t>(columns_.size());
+    columns_.push_back(event);
+  }
+  return columns_;
+}
+
+SpatialInput NodeCounts::input(std::int64_t width) {
   const auto nodes = static_cast<Index>(view_.nodes.size());
-  const auto events = static_cast<Index>(view_.events.size());
+  const auto events = static_cast<Index>(columns().size());
   SpatialInput input;
+  input.judged = static_cast<Index>(view_.events.size());
   input.counts = MatrixXd::Zero(nodes, events);
   const std::int64_t now = period_.end - width;
   const std::int64_t blocks = (now - period_.first) / width;
@@ -213,14 +228,16 @@ SpatialInput NodeCounts::input(std::int64_t width) const {
   visit([&](std::uint32_t node, vectors::Span span, std::uint32_t event, double count) {
     if (span.first >= period_.end) return;
     begins[node] = std::min(begins[node], span.first);
+    const Index column = column_of_[event];
+    if (column < 0) return;
     if (span.first >= now) {
-      input.counts(node, event) += count;
+      input.counts(node, column) += count;
     } else if (span.first < from) {
-      before[event] = 1;
+      before[column] = 1;
     } else {
       const double parts =
           std::max(1.0, static_cast<double>(span.end - span.first) / static_cast<double>(width));
-      history.add(node, event, (now - 1 - span.first) / width, parts, count);
+      history.add(node, column, (now - 1 - span.first) / width, parts, count);
     }
   });
   history.close();
@@ -285,15 +302,18 @@ void NodeCounts::columns_of(std::uint32_t node, std::span<const std::int64_t> bo
     });
 }
 
-SpatialInput NodeCounts::late(std::int64_t from) const {
+SpatialInput NodeCounts::late(std::int64_t from) {
   const auto nodes = static_cast<Index>(view_.nodes.size());
-  const auto events = static_cast<Index>(view_.events.size());
+  const auto events = static_cast<Index>(columns().size());
   SpatialInput input;
+  input.judged = static_cast<Index>(view_.events.size());
   input.counts = MatrixXd::Zero(nodes, events);
   input.fresh.resize(static_cast<std::size_t>(events));
   if (std::ranges::none_of(first_, [&](std::int64_t first) { return first >= from; })) return input;
   visit([&](std::uint32_t node, vectors::Span span, std::uint32_t event, double count) {
-    if (first_[event] >= from && span.first < period_.end) input.counts(node, event) += count;
+    const Index column = column_of_[event];
+    if (column >= 0 && first_[event] >= from && span.first < period_.end)
+      input.counts(node, column) += count;
   });
   for (Index event = 0; event < events; ++event)
     input.fresh[static_cast<std::size_t>(event)] = input.counts.col(event).maxCoeff() > 0;

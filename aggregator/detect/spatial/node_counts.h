@@ -45,13 +45,16 @@ class NodeCounts {
  public:
   NodeCounts(const job::JobView& view, const Period& period);
 
+  /// Events with a count in the period, ascending: the columns of what input() and late() give.
+  /// Nearly all events come while programs start, or end.
+  const std::vector<std::uint32_t>& columns();
   /// The last `width` base windows of the period against those before. A node that began late has
   /// its history as if it had printed alike from the begin. `dispersion_known` is the median over
   /// the nodes, so that one whose counts changed within its history does not hide itself; empty
   /// where the windows are too few to tell.
-  SpatialInput input(std::int64_t width) const;
+  SpatialInput input(std::int64_t width);
   /// Events whose first window lies at or behind `from` on every node, with their counts since.
-  SpatialInput late(std::int64_t from) const;
+  SpatialInput late(std::int64_t from);
   /// Fills `to`. Column c takes the base windows [bounds[c], bounds[c + 1]), bounds ascending; a
   /// window that was joined counts evenly over its length.
   void columns_of(std::uint32_t node, std::span<const std::int64_t> bounds, NodeColumns& to) const;
@@ -72,6 +75,8 @@ class NodeCounts {
   Period period_;
   std::vector<Row> rows_;  // by node
   std::vector<std::int64_t> first_;
+  std::vector<std::uint32_t> columns_;
+  std::vector<std::int32_t> column_of_;  // by event, -1 for none; empty until it is asked
 };
 
 }  // namespace l4::detect::spatial

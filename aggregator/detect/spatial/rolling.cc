@@ -78,14 +78,14 @@ void clear_usual(const job::JobView& view, const Groups& groups, SpatialInput& i
 /// Leaves new events that tell nodes apart: those of a role, and those that come while the period
 /// ends and may still come elsewhere, do not. What recurs on a node is not usual because many print
 /// something once.
-void keep_telling(const job::JobView& view, const NodeCounts& counts, const Period& period,
+void keep_telling(const job::JobView& view, NodeCounts& counts, const Period& period,
                   std::int64_t late, SpatialInput& input) {
   const Roles roles(view, counts.first_windows(), late);
   Groups once, recurring;
   for (Index event = 0; event < input.events(); ++event) {
     const double most = input.counts.col(event).maxCoeff();
     if (most <= 0) continue;
-    const auto i = static_cast<std::size_t>(event);
+    const std::uint32_t i = counts.columns()[static_cast<std::size_t>(event)];
     Nodes group = group_of(view, view.events[i]);
     if (group.empty() || roles.has(group) ||
         counts.first_windows()[i] + numbers::spatial().rolling_edge >= period.end)
@@ -106,8 +106,10 @@ struct Compared {
 
 class Collector {
  public:
-  Collector(const job::JobView& view, const Period& period)
-      : view_(view), period_(period), best_(view.nodes.size()) {}
+  /// `columns`: the event of each column.
+  Collector(const job::JobView& view, const Period& period,
+            const std::vector<std::uint32_t>& columns)
+      : view_(view), period_(period), columns_(columns), best_(view.nodes.size()) {}
 
   void add(const Compared& compared) {
     const auto all = static_cast<double>(view_.nodes.size());
@@ -120,8 +122,8 @@ class Collector {
         const double share = nodes[part.event] / all;
         if (part.event < 0 || share > numbers::spatial().rolling_share_max || !is_plain(part))
           continue;
-        found.events.push_back({static_cast<std::uint32_t>(part.event), part.kind, part.count,
-                                part.expected, part.term, nodes[part.event]});
+        found.events.push_back({columns_[static_cast<std::size_t>(part.event)], part.kind,
+                                part.count, part.expected, part.term, nodes[part.event]});
         found.explanation += part.term;
       }
       if (found.events.empty()) continue;
@@ -164,6 +166,7 @@ class Collector {
 
   const job::JobView& view_;
   const Period& period_;
+  const std::vector<std::uint32_t>& columns_;
   std::vector<NodeDifference> best_;
 };
 
@@ -185,13 +188,16 @@ Differences compare_by_windows(const job::JobView& view, const job::JobClock& cl
   if (view.nodes.size() < numbers::spatial().rolling_nodes_min || !period ||
       period->length() < numbers::spatial().rolling_length_least)
     return {};
-  const NodeCounts counts(view, *period);
-  Collector collector(view, *period);
+  NodeCounts counts(view, *period);
+  Collector collector(view, *period, counts.columns());
+  std::vector<std::uint8_t> in_pool;
+  if (!options.in_pool.empty())
+    for (const std::uint32_t event : counts.columns()) in_pool.push_back(options.in_pool[event]);
   SpatialOptions spatial;
   spatial.seed = options.seed;
   spatial.evidence.dispersion_min = numbers::spatial().rolling_dispersion_min;
   const auto compare = [&](SpatialInput input, std::int64_t width) {
-    input.in_pool = options.in_pool;
+    input.in_pool = in_pool;
     Compared compared{std::move(input), {}, width};
     compared.result = compare_nodes(compared.input, spatial);
     collector.add(compared);

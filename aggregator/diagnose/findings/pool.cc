@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "aggregator/detect/slow/slowdown.h"
+#include "aggregator/job/clock.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
 
@@ -20,8 +22,14 @@ std::vector<std::uint64_t> lines_by_node(const job::JobView& view) {
   return lines;
 }
 
+double slowed_by(const job::JobView& healthy) {
+  const auto slowdown = detect::slow::find_slowdown(healthy, job::make_clock(healthy));
+  return slowdown.found ? slowdown.ratio : 1;
+}
+
 void add_run(Pool& pool, const job::JobView& healthy) {
   ++pool.runs;
+  pool.slowed = std::max(pool.slowed, slowed_by(healthy));
   const bool said = std::ranges::any_of(healthy.events, [](const job::EventView& event) {
     return (event.marks & wire::kMarkFinished) != 0;
   });

@@ -27,6 +27,7 @@ struct PoolEvent {
 struct Pool {
   std::uint32_t runs = 0;
   std::uint32_t wordless = 0;  ///< runs without a line that says that the job ended well
+  double slowed = 1;           ///< as slowed_by(), the most of any run
   std::unordered_map<TemplateId, PoolEvent> events;
 
   const PoolEvent* find(TemplateId id) const {
@@ -36,6 +37,10 @@ struct Pool {
 };
 
 void add_run(Pool& pool, const job::JobView& healthy);
+
+/// How many times as long the iterations of a healthy run took from some on; 1: none did. What an
+/// evaluation or a program's own schedule does to healthy runs tells of no fault.
+double slowed_by(const job::JobView& healthy);
 
 /// Occurrences of an event on each node of the view.
 std::vector<std::uint64_t> counts_by_node(const job::JobView& view, const job::EventView& event);
