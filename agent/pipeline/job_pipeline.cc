@@ -262,7 +262,7 @@ segment::TemplateTraits& JobPipeline::traits_of(LocalTemplateId id, const decode
     known_packs_.insert(found.role.packs.begin(), found.role.packs.end());
     if (!record.folded) found.figures = segment::find_figures(record.text);
     found.names_epoch = segment::epoch_in(record.text).has_value();
-    found.ended = segment::is_word_of_shell(record.text);
+    found.ended = segment::ends_run(record.text);
     found.promising = segment::IterationLearner::is_promising(record.text);
     found.announces = segment::find_announced(record.text).any();
     for (const segment::Timer* timer : found.role.timers) {

@@ -313,7 +313,11 @@ BarKind kind_of_bar(std::string_view line, std::size_t begin, std::size_t end) {
   if (unit.empty()) return kind;
   const auto counts = meaning_of(unit);
   const bool known = counts == iteration || counts == epoch || counts == sample;
-  return known ? kind : BarKind::preparation;
+  // "Applying chat template: 4000/10000 [.., 576 examples/s]": samples that pass without a measure
+  // are the data that are worked on.
+  const bool measured = rest.substr(0, rest.find(']')).find('=') != rest.npos;
+  const bool data = kind == BarKind::other && counts == sample && !measured;
+  return known && !data ? kind : BarKind::preparation;
 }
 
 Unit unit_said(std::optional<Says> says) {

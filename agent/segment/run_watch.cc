@@ -30,8 +30,6 @@ constexpr std::uint64_t kLongStart = 100;
 /// Processes of one start begin within this time.
 constexpr Millis kTogether{30'000};
 
-}  // namespace
-
 bool is_word_of_shell(std::string_view text) {
   constexpr auto kShellWords = std::to_array<std::string_view>(
       {"Killed", "Terminated", "Aborted", "Segmentation fault", "Bus error", "Hangup",
@@ -41,6 +39,28 @@ bool is_word_of_shell(std::string_view text) {
   while (text.ends_with(' ')) text.remove_suffix(1);
   if (text.ends_with(kDumped)) text.remove_suffix(kDumped.size());
   return std::ranges::find(kShellWords, text) != kShellWords.end();
+}
+
+bool is_word_of_batch_system(std::string_view text) {
+  struct Notice {
+    std::string_view front, word;  ///< how the line begins, and what it says behind
+  };
+  constexpr auto kNotices = std::to_array<Notice>({
+      {"slurmstepd", ": error: *** "},  // the name of the node may stand behind it
+      {"TERM_", ": job killed"},
+      {"=>> PBS: ", "job killed"},
+      {"Exited with exit code ", "."},
+  });
+  return std::ranges::any_of(kNotices, [&](const Notice& notice) {
+    return text.starts_with(notice.front) &&
+           text.find(notice.word, notice.front.size()) != text.npos;
+  });
+}
+
+}  // namespace
+
+bool ends_run(std::string_view text) {
+  return is_word_of_shell(text) || is_word_of_batch_system(text);
 }
 
 void RunWatch::note_jump(std::size_t speaker, const IterationMark& mark) {
@@ -65,7 +85,8 @@ bool RunWatch::falls(std::size_t speaker, const IterationMark& mark) {
   const bool first = !leader_;
   if (first) {
     leader_ = Leader{speaker, mark.rule, mark.numbering, mark.iteration, mark.iteration, 1};
-    if (!file_.opened) file_.sound = mark.iteration <= kFirstMax;
+    if (!file_.numbered) file_.sound = mark.iteration <= kFirstMax;
+    file_.numbered = true;
     file_.opened = true;
   }
   if (leader_->speaker != speaker || leader_->marker != mark.rule) return false;

@@ -5,12 +5,12 @@
 // banner (a line that a rule pack declares as such) is printed again after its run had an
 // iteration, an end or an error. It also begins when the lines come again with which the file began
 // (OpeningLines): at once if something shows that the run before is over (a traceback, an end,
-// a long pause), else once the next number does not go on. If the number goes on,
-// the lines are printed once an epoch, or by a run that was resumed. Numbers that fall because an
-// epoch begins do not get here, because EpochCounter has added them up; those of another marker
-// (another numbering) are not compared. Numbers that jump back and forth count no iterations and
-// begin no runs (restless()). One per file, one thread; a few numbers and one entry per banner and
-// speaker.
+// the word of a batch system, a long pause), else once the next number does not go on. If the
+// number goes on, the lines are printed once an epoch, or by a run that was resumed. Numbers that
+// fall because an epoch begins do not get here, because EpochCounter has added them up; those of
+// another marker (another numbering) are not compared. Numbers that jump back and forth count no
+// iterations and begin no runs (restless()). One per file, one thread; a few numbers and one entry
+// per banner and speaker.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,10 @@
 
 namespace l4::segment {
 
-/// What a shell prints of a program that a signal has ended: "Killed", "Aborted (core dumped)".
-bool is_word_of_shell(std::string_view text);
+/// What a shell prints of a program that a signal has ended ("Killed", "Aborted (core dumped)"),
+/// and a batch system of a job that is over ("*** JOB 7 ON n1 CANCELLED AT <time> ***",
+/// "TERM_RUNLIMIT: job killed ..", "=>> PBS: job killed: ..").
+bool ends_run(std::string_view text);
 
 class RunWatch {
  public:
@@ -78,10 +80,11 @@ class RunWatch {
   /// What is known of the file whatever run is on.
   struct File {
     OpeningLines opening;
-    bool opened = false;  ///< the opening is over
-    bool sound = false;   ///< it is that of a run: the first number behind it is one of a begin
-    bool judged = false;  ///< the distance of two numbers told so
-    Millis pause{0};      ///< the longest so far
+    bool opened = false;    ///< the opening is over
+    bool sound = false;     ///< it is that of a run: the first number behind it is one of a begin
+    bool judged = false;    ///< the distance of two numbers told so
+    bool numbered = false;  ///< the file has had a number
+    Millis pause{0};        ///< the longest so far
     std::optional<TimeMs> time;
   };
   std::optional<Leader> leader_;

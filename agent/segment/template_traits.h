@@ -25,7 +25,7 @@ struct TemplateTraits {
   bool names_epoch = false;         ///< its lines name the current epoch
   bool announces = false;           ///< its lines announce a total (announced_totals.h)
   bool promising = false;           ///< IterationLearner::is_promising()
-  bool ended = false;               ///< a shell tells with it that the program has ended
+  bool ended = false;  ///< a shell or a batch system tells with it that the run is over
   std::uint64_t seen = 0;
   mutable ReadHint number_hint;               ///< where the marker's number was
   mutable std::vector<ReadHint> timer_hints;  ///< where the values of role.timers were

@@ -120,6 +120,17 @@ KINDS = [
                    "inotify_add_watch(/tmp) failed: No space left on device",
                    "ERROR tail: inotify_add_watch(/var/log/x) failed: No space left on device",
                    "watcher: inotify_init1(IN_CLOEXEC) failed: No space left on device")),
+    # What healthy runs of the same program warn of leads no hang.
+    *((f"a warning of healthy runs: {warning[:30]}", START + warning + "\n" + WATCHDOG, "hung",
+       "Watchdog caught")
+      for warning in ("[WARNING|tokenization_utils_base.py:4093] 2026-09-18 07:00:51,227 >> Token "
+                      "indices sequence length is longer than the specified maximum sequence length"
+                      " for this model (4100 > 2048). Running this sequence through the model will "
+                      "result in indexing errors",
+                      "UserWarning: This DataLoader will create 24 worker processes in total. Our "
+                      "suggested max number of worker in current system is 8",
+                      "PossibleUserWarning: The `srun` command is available on your system but is "
+                      "not used. HINT: If your intention is to run Lightning on SLURM")),
 ]
 
 

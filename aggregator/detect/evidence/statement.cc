@@ -382,6 +382,19 @@ bool has_code_form(const FormRow& row, std::string_view text) {
   return text.back() == ':';
 }
 
+/// The same line in a template, whose blanks are one each: "+ #raise KeyError(name)". An item of a
+/// list begins alike, so the line must have the form of code and a sign that sentences lack.
+bool is_changed_code(std::string_view text) {
+  if (!text.starts_with("+ ") && !text.starts_with("- ")) return false;
+  const std::size_t at = text.find_first_not_of("# ", 1);
+  if (at == text.npos) return false;
+  text.remove_prefix(at);
+  if (text.find_first_of("(=_[") == text.npos && text.find(" as ") == text.npos) return false;
+  return std::ranges::any_of(kCodeOpenings, [&](const FormRow& row) {
+    return text.starts_with(row.word) && has_code_form(row, text);
+  });
+}
+
 }  // namespace
 
 bool is_supposed(std::string_view text, std::size_t begin, std::size_t end) {
@@ -427,6 +440,8 @@ bool is_code(std::string_view text) {
   if (const auto line = changed_line(text)) {
     text = *line;
     if (text.starts_with('#')) return true;
+  } else if (is_changed_code(text)) {
+    return true;
   }
   while (text.starts_with(' ')) text.remove_prefix(1);
   if (text.empty()) return false;

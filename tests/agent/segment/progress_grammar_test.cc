@@ -139,6 +139,29 @@ TEST_CASE("kind: what a bar shows") {
   }
 }
 
+TEST_CASE("kind: a bar of samples that names no training and no measure works on the data") {
+  const auto kind = [](std::string_view line) {
+    Counters counters;
+    find_counters(line, counters);
+    REQUIRE(counters.bar);
+    return counters.bar_kind;
+  };
+  for (const std::string_view line :
+       {"Applying chat template (num_proc=8):  40%|##  | 4000/10000 [00:07<00:10, 576.1 "
+        "examples/s]",
+        "Adding BOS (num_proc=4):  10%|#   | 300/3000 [00:01<00:09, 210.53 images/s]",
+        "Flattening the indices:  70%|### | 70/100 [00:01<00:00, 51.0 samples/s]",
+        "Rendering:  12%|#   | 12/100 [00:10<01:13, 1.20 sequences/s]"}) {
+    CAPTURE(line);
+    CHECK(kind(line) == BarKind::preparation);
+  }
+  CHECK(kind("Fit:  40%|##  | 400/1000 [00:10<00:15, 39.2 samples/s, loss=2.13]") ==
+        BarKind::other);
+  CHECK(kind("Epoch 2:  40%|##  | 400/1000 [00:10<00:15, 39.2 samples/s]") == BarKind::training);
+  CHECK(kind(" 40%|##  | 400/1000 [00:10<00:15, 39.2 samples/s]") == BarKind::training);
+  CHECK(kind("rollout:  40%|##  | 400/1000 [00:10<00:15, 39.2it/s]") == BarKind::other);
+}
+
 TEST_CASE("every word of the table says in its example what the table says") {
   for (const ProgressWord& word : progress_words()) {
     CAPTURE(word.low);

@@ -6,6 +6,7 @@
 
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/segment/epoch_counter.h"
@@ -27,6 +28,17 @@ class WatchFeed {
     traits.role.banner = &banner_;
     add(traits, {}, speaker);
   }
+  /// Lines of the templates `from` to `to`, one each.
+  void lines(std::uint32_t from, std::uint32_t to) {
+    for (std::uint32_t id = from; id <= to; ++id) add({}, {}, 0, Level::info, id);
+  }
+  /// A line with the text.
+  void say(std::string_view text) {
+    TemplateTraits traits;
+    traits.ended = ends_run(text);
+    add(traits, {}, 0, Level::info, 999);
+  }
+  void traceback() { add({}, {}, 0, Level::error, 998, true); }
   void words(int count, Level level = Level::info) {
     for (int i = 0; i < count; ++i) add({}, {}, 0, level);
   }
@@ -37,11 +49,13 @@ class WatchFeed {
 
  private:
   void add(const TemplateTraits& traits, std::optional<IterationMark> mark, std::size_t speaker,
-           Level level = Level::info) {
+           Level level = Level::info, std::uint32_t id = 0, bool folded = false) {
     ++line_;
     RunWatch::Line line;
     line.speaker = speaker;
+    line.id = LocalTemplateId{id};
     line.level = level;
+    line.folded = folded;
     if (watch_.begins(line, traits, mark)) begun.push_back(line_);
   }
   RunWatch watch_;
@@ -102,6 +116,66 @@ TEST_CASE("a banner said again in a start that has come to nothing yet is the sa
   feed.words(500);
   feed.banner();
   CHECK(feed.begun.empty());
+}
+
+TEST_CASE("kind: what a batch system says of a job ends a run; the next begins as the first did") {
+  for (const std::string_view text :
+       {"slurmstepd: error: *** JOB 71 ON gpu-9 CANCELLED AT 2026-03-01T04:12:33 ***",
+        "slurmstepd: error: *** STEP 8.0 ON n1 CANCELLED AT 2026-03-01T04:12:33 DUE TO PREEMPTION",
+        "slurmstepd-gpu7: error: *** JOB 9 ON gpu7 CANCELLED AT 2026-03-01T04:12:33 ***",
+        "TERM_RUNLIMIT: job killed after reaching LSF run time limit.",
+        "=>> PBS: job killed: walltime 3620 exceeded limit 3600", "Exited with exit code 143.",
+        "User defined signal 2"}) {
+    CAPTURE(text);
+    WatchFeed feed;
+    feed.lines(1, 8);
+    for (const int i : {1, 2, 3, 4, 5}) feed.mark(i);
+    feed.say(text);
+    feed.lines(1, 8);
+    CHECK(feed.begun == std::vector<int>{16});
+  }
+  for (const std::string_view text : {"a step of 8.0 was CANCELLED AT its end", "PBS: job killed",
+                                      "TERM_GRACE: 30", "Exited with exit code"}) {
+    CAPTURE(text);
+    CHECK_FALSE(ends_run(text));
+  }
+}
+
+TEST_CASE("kind: a run that ended before it had a number opens the file like one with numbers") {
+  for (const int numbers : {0, 3}) {
+    CAPTURE(numbers);
+    WatchFeed feed;
+    feed.lines(1, 8);
+    for (int i = 1; i <= numbers; ++i) feed.mark(i);
+    feed.traceback();
+    feed.lines(100, 240);  // where no number stands, only a long start is one of its own
+    feed.lines(1, 8);
+    for (const int i : {1, 2, 3, 4, 5}) feed.mark(i);
+    feed.traceback();
+    feed.lines(1, 8);
+    CHECK(feed.begun.size() == 2);
+  }
+}
+
+TEST_CASE("kind: a start of more lines than are noted opens the file as a short one does") {
+  for (const std::uint32_t lines : {8u, 40u, 300u}) {
+    CAPTURE(lines);
+    WatchFeed feed;
+    for (int run = 0; run < 3; ++run) {
+      feed.lines(1, lines);
+      for (const int i : {7, 8, 9}) feed.mark(i);
+      feed.say("Terminated");
+    }
+    CHECK(feed.begun.size() == 2);
+    // A file that begins within a run: what stands in front of a late number opens nothing.
+    WatchFeed cut;
+    cut.lines(1, lines);
+    for (int i = 5000; i < 5006; ++i) cut.mark(i);
+    cut.traceback();
+    cut.lines(1, lines);
+    for (int i = 5006; i < 5009; ++i) cut.mark(i);
+    CHECK(cut.begun.empty());
+  }
 }
 
 TEST_CASE("numbers that jump to and fro count nothing, and begin no runs") {

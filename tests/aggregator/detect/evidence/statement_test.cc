@@ -114,6 +114,24 @@ TEST_CASE("kind: a line of code in a diff is no message, and an item of a list i
   }
 }
 
+TEST_CASE("kind: a line of code in a diff is code where its blanks have become one") {
+  for (const std::string_view text :
+       {"- raise EnvironmentError(f'Run dir \"{self.path}\" exists')",
+        "+ #raise OSError(\"disk failed\")",
+        "+ except ConnectionError as crash:", "- assert state != \"failed\", \"aborted\"",
+        "+ # if error_code > 0:", "- return self.fail(\"crashed\")"}) {
+    CAPTURE(text);
+    CHECK(is_code(text));
+    CHECK(heard(text) == Severity::none);
+  }
+  for (const std::string_view text :
+       {"- raise the limit, the job crashed", "+ error: the link is down", "- rank_3 failed",
+        "- if it fails again: the disk failed", "+ ValueError: no such key"}) {
+    CAPTURE(text);
+    CHECK_FALSE(is_code(text));
+  }
+}
+
 TEST_CASE("kind: the name of a measure and a cell of a table are no failure") {
   for (const std::string_view text :
        {"rotation error@0.5, 1.0 | recall", "head: error@top5 <*>", "val/failure@<*>: 0.2",
