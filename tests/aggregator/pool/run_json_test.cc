@@ -23,6 +23,7 @@ TEST_CASE("run json: what was written is read again, whole or in short") {
   run.kind = "kind-01";
   run.events[0].text = "says \"<*>\" \\ é";
   run.events[0].node_rate_max = 0.000012345678;
+  run.slowed = 2.375;
   const auto whole = pool::read_run(pool::to_json(run));
   REQUIRE(whole);
   CHECK(*whole == run);

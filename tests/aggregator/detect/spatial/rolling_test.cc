@@ -72,6 +72,20 @@ TEST_CASE("one odd line of one node is told, once, with its time") {
   CHECK_FALSE(node.alarm);
 }
 
+TEST_CASE("a line that recurs is told where many nodes print a new line once") {
+  for (const bool recurs : {true, false}) {
+    CAPTURE(recurs);
+    MadeJob made(12);
+    run(made, [&](int rank, std::int64_t k, std::int64_t ms) {
+      if (k % 2 == 0) made.say(rank, kBeat, ms);
+      const std::string own = "says a thing of its own: " + std::string(1, char('a' + rank));
+      if (rank % 2 == 0 && k == 100 + rank) made.say(rank, {own, Level::info}, ms);
+      if (rank == 5 && (recurs ? k > 120 && k % 20 == 0 : k == 140)) made.say(rank, kFlap, ms);
+    });
+    CHECK(compare(made).names == (recurs ? Names{"node-5"} : Names{}));
+  }
+}
+
 TEST_CASE("a line that a node prints nine times as often is told") {
   MadeJob made(16);
   run(made, [&](int rank, std::int64_t k, std::int64_t ms) {

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "aggregator/diagnose/diagnose.h"
 #include "tests/aggregator/job/made_job.h"
 
 namespace l4::diagnose {
@@ -79,6 +80,33 @@ TEST_CASE("the order of runs does not matter") {
     CHECK(two.find(id)->node_count_max == event.node_count_max);
     CHECK(two.find(id)->node_rate_max == event.node_rate_max);
   }
+}
+
+/// Two ranks whose iterations take `times` as long from the 61st on.
+MadeJob slowing(std::int64_t times) {
+  MadeJob job(2);
+  std::int64_t now = 0;
+  for (std::int64_t k = 1; k <= 140; ++k) {
+    now += k > 60 ? 5000 * times : 5000;
+    for (int rank = 0; rank < 2; ++rank) job.iterate(rank, k, now);
+  }
+  return job;
+}
+
+State state_of(std::int64_t times, std::int64_t healthy_times) {
+  MadeJob job = slowing(times), healthy = slowing(healthy_times);
+  return diagnose(job.state(), {&healthy.state()}, {}).report.verdict.state;
+}
+
+TEST_CASE("what healthy runs do, too, is no slowness; far more of it is") {
+  MadeJob even = slowing(1), slow = slowing(4);
+  CHECK(slowed_by(even.view()) == 1);
+  CHECK(slowed_by(slow.view()) == doctest::Approx(4).epsilon(0.05));
+  CHECK(state_of(4, 1) == State::slow);
+  CHECK(state_of(4, 4) != State::slow);
+  CHECK(state_of(4, 3) != State::slow);
+  CHECK(state_of(1, 1) != State::slow);
+  CHECK(state_of(16, 3) == State::slow);
 }
 
 }  // namespace
