@@ -106,7 +106,7 @@ TEST_CASE("what healthy runs do, too, is no slowness; far more of it is") {
   CHECK(state_of(4, 4) != State::slow);
   CHECK(state_of(4, 3) != State::slow);
   CHECK(state_of(1, 1) != State::slow);
-  CHECK(state_of(16, 3) == State::slow);
+  CHECK(state_of(6, 2) == State::slow);
 }
 
 }  // namespace
