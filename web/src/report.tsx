@@ -90,7 +90,9 @@ function Suspect(props: SuspectsProps & { node: ReportNode; first: boolean }) {
 
 export function Suspects(props: SuspectsProps) {
   const all = props.report.nodes;
-  if (isGood(props.report.verdict.state) && all.every((node) => node.confidence < SHARE_MIN)) return null;
+  // Of a job that is well, nodes that only differ are no suspects: notices tell of them.
+  const claimed = props.report.certainty?.some((one) => one.of === "node") ?? all.some((node) => node.confidence >= SHARE_MIN);
+  if (isGood(props.report.verdict.state) && !claimed) return null;
   const sure = all.filter((node) => node.confidence >= SHARE_MIN).slice(0, SUSPECTS_MAX);
   const shown = sure.length > 0 ? sure : all.slice(0, 1);
   const rest = all.length - shown.length;

@@ -21,6 +21,32 @@ std::set<std::uint32_t> ranks_on(const job::JobView& view, std::uint32_t node,
   return ranks;
 }
 
+/// Nodes by the lines that healthy runs do not print: the fewer nodes print one, the more.
+std::vector<Clue> unread(const Scene& scene) {
+  const job::JobView& view = scene.view();
+  std::vector<double> sums(view.nodes.size(), 0);
+  bool pooled = false;
+  for (std::uint32_t i = 0; i < view.events.size(); ++i) {
+    if (scene.findings.hints.events[i].in_pool) {
+      pooled = true;
+      continue;
+    }
+    std::set<std::uint32_t> nodes;
+    for (const job::Occurrence& at : view.events[i].at) nodes.insert(view.streams[at.stream].node);
+    if (2 * nodes.size() > sums.size()) continue;
+    for (const std::uint32_t node : nodes) sums[node] += rarity(nodes.size(), sums.size());
+  }
+  std::vector<Clue> clues;
+  if (!pooled) return clues;
+  for (std::uint32_t node = 0; node < sums.size(); ++node) {
+    if (sums[node] <= 0) continue;
+    Clue clue{ClueKind::isolated, Whose::node, node, sums[node] / (1 + sums[node])};
+    clue.told = false;
+    clues.push_back(std::move(clue));
+  }
+  return clues;
+}
+
 }  // namespace
 
 /// Nodes that differed while the job ran: from their own past and from their peers.
@@ -44,7 +70,10 @@ std::vector<Clue> windows(const Scene& scene) {
 /// Of a job that goes on, or has ended well, new lines tell of a node where no words speak for it.
 std::vector<Clue> forest(const Scene& scene) {
   std::vector<Clue> clues;
-  if (!has_suspects(scene.state) && scene.findings.apart.worded) return clues;
+  if (!has_suspects(scene.state)) {
+    if (scene.findings.apart.worded && scene.findings.failures.worded) return clues;
+    clues = unread(scene);
+  }
   if (!scene.findings.spatial || scene.nodes() < numbers::clues().forest_nodes_min) return clues;
   for (const detect::spatial::NodeScore& node : scene.findings.spatial->nodes) {
     if (node.isolation <= 0) continue;

@@ -209,6 +209,27 @@ TEST_CASE("rank clues: the forest tells of a job that goes on where no words spe
   }
 }
 
+TEST_CASE(
+    "rank clues: where no words are read, lines that healthy runs do not print tell of nodes") {
+  MadeJob job(8);
+  job.iterate_all(1, 5);
+  job.say(2, {"request to a peer came back"}, 3500);
+  for (const int rank : {4, 5, 6}) job.say(rank, {"cache was flushed"}, 3600);
+  for (int rank = 0; rank < 6; ++rank) job.say(rank, {"weights are in place"}, 3700);
+  MadeScene scene(job);
+  scene.state = State::healthy;
+  scene.findings().failures.worded = false;
+  scene.findings().spatial = detect::spatial::SpatialResult{};
+  CHECK(scene.clues(forest).empty());  // no healthy run is known
+  scene.hint("step done").in_pool = true;
+  const auto clues = scene.clues(forest);
+  REQUIRE(clues.size() == 4);
+  CHECK(clues[0].index == 2);
+  CHECK(clues[0].strength > clues[1].strength);
+  scene.findings().failures.worded = true;
+  CHECK(scene.clues(forest).empty());
+}
+
 TEST_CASE("rank clues: whatever a standing fault says of a peer, its own node is meant") {
   MadeJob job(8);
   job.iterate_all(1, 5);
