@@ -228,7 +228,8 @@ bool has_failed(const Findings& findings, bool silence_known) {
   if (findings.failures.events.empty() || findings.failures.open) return false;
   if (silence_known && findings.live == nullptr && was_passed(findings)) return false;
   if (findings.failures.fatal || findings.endings.badly || ends_with_stop(findings)) return true;
-  // What only the comparison found counts for a job that stopped, and not against its launcher.
+  // What only the comparison found counts for a job that stopped, and not against its launcher,
+  // unless it follows the launcher's word.
   if (findings.failures.compared) return !findings.endings.well || fails_behind_end(findings);
   const bool failure =
       std::ranges::any_of(findings.failures.events, [&](const FailureEvent& event) {

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "aggregator/diagnose/clues/sources.h"
+#include "aggregator/diagnose/findings/pool.h"
 #include "aggregator/diagnose/findings/states.h"
 #include "aggregator/job/view.h"
 #include "aggregator/numbers/clues.h"
@@ -31,10 +32,12 @@ std::vector<Clue> unread(const Scene& scene) {
       pooled = true;
       continue;
     }
-    std::set<std::uint32_t> nodes;
-    for (const job::Occurrence& at : view.events[i].at) nodes.insert(view.streams[at.stream].node);
-    if (2 * nodes.size() > sums.size()) continue;
-    for (const std::uint32_t node : nodes) sums[node] += rarity(nodes.size(), sums.size());
+    const auto counts = counts_by_node(view, view.events[i]);
+    const auto without = static_cast<std::size_t>(std::ranges::count(counts, std::uint64_t{0}));
+    const std::size_t nodes = counts.size() - without;
+    if (2 * nodes > counts.size()) continue;
+    for (std::size_t node = 0; node < counts.size(); ++node)
+      if (counts[node] > 0) sums[node] += rarity(nodes, counts.size());
   }
   std::vector<Clue> clues;
   if (!pooled) return clues;

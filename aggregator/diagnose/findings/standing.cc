@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "aggregator/diagnose/findings/pool.h"
 #include "aggregator/faults/fault.h"
 #include "aggregator/job/share.h"
 #include "aggregator/job/view.h"
@@ -62,14 +63,15 @@ Standing find_standing(const Findings& findings, bool failed) {
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     const faults::Fault* const fault = fault_of(findings, failed, i);
     if (fault == nullptr) continue;
-    std::map<std::uint32_t, std::uint64_t> lines;  // by node
-    for (const job::Occurrence& at : view.events[i].at)
-      lines[view.streams[at.stream].node] += at.stats.count;
-    if (lines.size() > 1 && !job::is_few(lines.size(), view.nodes.size())) continue;
+    const auto counts = counts_by_node(view, view.events[i]);
+    const auto without = static_cast<std::size_t>(std::ranges::count(counts, std::uint64_t{0}));
+    const std::size_t nodes = counts.size() - without;
+    if (nodes > 1 && !job::is_few(nodes, counts.size())) continue;
     telling.emplace_back(i, fault);
-    for (const auto& [node, count] : lines) {
+    for (std::uint32_t node = 0; node < counts.size(); ++node) {
+      if (counts[node] == 0) continue;
       StandingFault& one = told.try_emplace({node, fault->id}, node, fault, 0U).first->second;
-      one.lines += count;
+      one.lines += counts[node];
     }
   }
   Standing standing;
