@@ -178,11 +178,11 @@ void TimestampReader::put_in_order(Civil& c) {
 }
 
 /// The year in which the day is nearest to the last printed time. A hint is the time of a file: its
-/// lines are older, and hardly a month younger.
+/// lines are older, and hardly two days younger: clocks and zones differ.
 std::optional<TimeMs> TimestampReader::time_of_year(const Civil& c, Millis zone) {
   if (!near_) return std::nullopt;
   constexpr int kYearsMax = 8;  // the 29th of February comes every four or eight years
-  const Millis ahead = std::chrono::days{near_is_hint_ ? 31 : 183};
+  const Millis ahead = std::chrono::days{near_is_hint_ ? 2 : 183};
   const std::chrono::year_month_day date{std::chrono::floor<std::chrono::days>(*near_)};
   const int year = static_cast<int>(date.year());
   for (int candidate = year + 1; candidate >= year - kYearsMax; --candidate) {

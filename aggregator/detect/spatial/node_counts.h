@@ -51,7 +51,7 @@ class NodeCounts {
   /// The last `width` base windows of the period against those before. A node that began late has
   /// its history as if it had printed alike from the begin. `dispersion_known` is the median over
   /// the nodes, so that one whose counts changed within its history does not hide itself; empty
-  /// where the windows are too few to tell.
+  /// where the windows are too few to tell. There must be a column.
   SpatialInput input(std::int64_t width);
   /// Events whose first window lies at or behind `from` on every node, with their counts since.
   SpatialInput late(std::int64_t from);

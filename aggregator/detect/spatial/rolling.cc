@@ -190,6 +190,7 @@ Differences compare_by_windows(const job::JobView& view, const job::JobClock& cl
     return {};
   NodeCounts counts(view, *period);
   Collector collector(view, *period, counts.columns());
+  if (counts.columns().empty()) return collector.finish();
   std::vector<std::uint8_t> in_pool;
   if (!options.in_pool.empty())
     for (const std::uint32_t event : counts.columns()) in_pool.push_back(options.in_pool[event]);

@@ -70,7 +70,7 @@ Unit unit_of(Millis span, int steps) {
 
 /// With this hint the decoder places all days of the year in it.
 TimeMs hint_of(std::chrono::year year) {
-  return std::chrono::sys_days{year / std::chrono::December / 1};
+  return std::chrono::sys_days{year / std::chrono::December / 30};
 }
 
 /// True for 24:00:00 and 23:59:60, which are written as the time that they are.

@@ -139,6 +139,16 @@ TEST_CASE("roles have events of their own, and get others later") {
   CHECK(compare(made).names.empty());
 }
 
+TEST_CASE("nodes that say nothing in the period do not differ") {
+  MadeJob made(12);
+  made.say(3, kFlap, 500);
+  for (int rank = 0; rank < made.ranks(); ++rank) made.iterate(rank, 1, 1000);
+  for (int rank = 0; rank < made.ranks(); ++rank) made.iterate(rank, 2, 2'400'000);
+  const auto [found, names] = compare(made);
+  CHECK(found.compared == 12);
+  CHECK(names.empty());
+}
+
 TEST_CASE("too few nodes, or too short a past, compare with nothing") {
   MadeJob few(3);
   run(few, [&](int rank, std::int64_t, std::int64_t ms) { few.say(rank, kBeat, ms); });
