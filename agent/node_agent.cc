@@ -155,6 +155,16 @@ std::vector<FileFacts> NodeAgent::facts() const {
 
 namespace {
 
+/// The message of the record, and the lines of a stack below it: they often tell more than the
+/// first.
+std::string text_of(const decode::Record& record, std::size_t bytes_max) {
+  std::string text(record.text.substr(0, bytes_max));
+  if (record.details.empty() || text.size() + 1 >= bytes_max) return text;
+  text += '\n';
+  text += record.details.substr(0, bytes_max - text.size());
+  return text;
+}
+
 /// Appends a hit for each physical file with lines of the record: one file, except for a fold that
 /// crosses a rotation.
 void append_hits(std::vector<recall::Hit>& hits, const recall::Hit& like,
@@ -164,7 +174,7 @@ void append_hits(std::vector<recall::Hit>& hits, const recall::Hit& like,
     const FilePart& part = part_of_line(parts, *line);
     recall::Hit& hit = hits.emplace_back(like);
     hit.file = part.name;
-    hit.text = record.text.substr(0, text_bytes_max);
+    hit.text = text_of(record, text_bytes_max);
     for (; line != record.lines.end() && &part_of_line(parts, *line) == &part; ++line)
       hit.lines.push_back(*line - part.lines_before);
   }

@@ -133,9 +133,11 @@ struct Walk {
       if (const Level level = text::level_of_spelled_word(front); level != Level::unknown)
         return level;
     // TensorFlow: `W tensorflow/core/x.cc:3] text`.
-    if (bare == 0 && stamped && token.size() == 1 &&
-        text::contains(text.substr(0, at + 48), ".cc:"))
-      return text::level_of_letter(token[0]);
+    if (bare == 0 && stamped && token.size() == 1) {
+      const std::string_view rest = text.substr(std::min(at + 2, text.size()));
+      if (text::contains(rest.substr(0, rest.find(' ')), ".cc:"))
+        return text::level_of_letter(token[0]);
+    }
     if (!front.starts_with("|CCL_")) return Level::unknown;
     return text::level_of_word(front.substr(5, front.find('|', 5) - 5));
   }

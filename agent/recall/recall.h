@@ -37,7 +37,7 @@ struct Hit {
   std::string file;                  ///< physical file, as in reports
   std::vector<std::uint64_t> lines;  ///< line numbers of the record in that file, from 1
   std::optional<TimeMs> time;
-  std::string text;
+  std::string text;  ///< the message; of a stack also the lines below it, each on a line
 };
 
 }  // namespace l4::recall

@@ -175,10 +175,10 @@ std::size_t letters_end(std::string_view line, std::size_t at) {
   return at;
 }
 /// The end of the name before a number: signs and one word in parentheses, as in "Epoch(train)
-/// [2]", may stand between them.
+/// [2]", may stand between them; in a row of a table, "| iterations | 245 |", the edge of a cell.
 std::size_t name_end(std::string_view line, std::size_t at) {
-  static constexpr Signs kBetween = " \t=:[(#'\"";
-  at = skip_back(line, at, kBetween);
+  static constexpr Signs kBetween = " \t=:[(#'\"", kInRow = " \t=:[(#'\"|";
+  at = skip_back(line, at, line.front() == '|' ? kInRow : kBetween);
   if (at == 0 || line[at - 1] != ')') return at;
   std::size_t open = at - 1;
   while (open > 0 && is_letter(line[open - 1])) --open;

@@ -360,7 +360,7 @@ void add_failures(const VerdictInput& input, FactSet& set) {
   set.add(Fact::peer_lost, ends_with_lost_peer(findings, !input.lost_nodes.empty()));
   set.add(Fact::opening, opening == Opening::seen);
   set.add(Fact::starting, opening == Opening::launch);
-  set.add(Fact::lost, !input.lost_nodes.empty());
+  set.add(Fact::lost, !input.lost_nodes.empty() || names_lost_outsider(findings));
 }
 
 /// Lines about an end also stand among iterations. In a running job they count once its processes
@@ -453,11 +453,45 @@ static bool pauses(const job::JobView& view) {
   });
 }
 
-/// Nothing was completed for some iterations.
-static bool stood(const Findings& findings) {
+/// As long as some iterations.
+static Millis pause_of(const Findings& findings) {
   const Millis pause{
       static_cast<std::int64_t>(numbers::verdict().pause_gaps * findings.clock.gap_median_ms)};
-  return findings.silence.stalled_for >= std::max(numbers::verdict().pause_min, pause);
+  return std::max(numbers::verdict().pause_min, pause);
+}
+
+/// Nothing was completed for some iterations.
+static bool stood(const Findings& findings) {
+  return findings.silence.stalled_for >= pause_of(findings);
+}
+
+/// Behind the last of the new lines the job completed some iterations more.
+static bool was_left_behind(const Findings& findings) {
+  std::optional<TimeMs> newest;
+  for (const FailureEvent& failure : findings.failures.events)
+    for (const std::uint32_t i : failure.occurrences) {
+      const auto& last = findings.view.events[failure.event].at[i].stats.last_time;
+      if (!last) return false;
+      keep_latest(newest, last);
+    }
+  const auto progress = findings.clock.last_progress;
+  return newest && progress && *newest + pause_of(findings) < *progress;
+}
+
+/// More than half of the ranks completed an iteration that those with new lines have not completed:
+/// they did not wait for these, which are only a little later.
+static bool others_went_on(const Findings& findings) {
+  const job::JobView& view = findings.view;
+  std::vector<std::optional<Iteration>> completed(view.ranks.size());
+  for (const job::StreamView& stream : view.streams)
+    keep_latest(completed[stream.rank], stream.state->last_completed);
+  std::optional<Iteration> closed_at;
+  for (const FailureEvent& failure : findings.failures.events)
+    for (const std::uint32_t i : failure.occurrences)
+      keep_latest(closed_at, completed[view.streams[view.events[failure.event].at[i].stream].rank]);
+  const auto later = std::ranges::count_if(
+      completed, [&](const auto& last) { return last && closed_at && *last > *closed_at; });
+  return 2 * static_cast<std::size_t>(later) > view.training_ranks();
 }
 
 bool has_stopped(const Findings& findings) {
@@ -468,6 +502,7 @@ bool has_stopped(const Findings& findings) {
   const bool pausing =
       !findings.silence.overdue && !findings.failures.parted && pauses(findings.view);
   if (findings.live == nullptr && findings.failures.closed && !leaving && !pausing &&
+      !others_went_on(findings) && !was_left_behind(findings) &&
       (findings.failures.led || stood(findings)) &&
       (findings.failures.events.size() >= numbers::verdict().closing_events_min ||
        !find_lost_nodes(findings).empty()))

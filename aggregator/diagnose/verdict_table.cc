@@ -25,6 +25,7 @@ constexpr std::array kRows{
     VerdictRow{facts(failed, untrained, stood), facts(), State::hung, state_stood_early, {}},
     VerdictRow{
         facts(failed, untrained, starting), facts(), State::launch_failed, state_start_guessed, {}},
+    VerdictRow{facts(failed, untrained, lost), facts(stopped), State::node_lost, state_lost, {}},
     VerdictRow{facts(failed, untrained), facts(), State::crashed, state_start_unseen, {}},
     // Who stops a running job may take its nodes away, too; in logs the node was silent before.
     VerdictRow{facts(failed, lost), facts(stopped), State::node_lost, state_lost, {}},

@@ -13,7 +13,7 @@
 namespace l4::numbers {
 
 struct Evidence {
-  /// [ranks] a larger number is no rank, where no rank is known
+  /// [ranks] a larger number is no rank, where no rank is known but 0
   std::int32_t ranks_max = 100'000;
   /// [times] nor is one so many times beyond the known ones
   std::int32_t ranks_times = 4;

@@ -37,6 +37,14 @@ struct Nics {
   double step_late = 1.35;
   /// [steps] that follow each other make a period by steps
   double steps_least = 5;
+  /// [steps] that may have been taken for one
+  std::size_t alike_most = 3;
+  /// [share] of the expected steps that must be there for a part of a period to be the step
+  double alike_steps = 0.8;
+  /// [share] by which every second or third of them may differ from all in length
+  double alike_length_off = 0.25;
+  /// [share] and in bytes: what ranks exchange in a step is always as much
+  double alike_bytes_off = 0.1;
   /// [parts] of a period: the bytes within one on either side are a burst's
   double burst_part = 3;
   /// [periods] that a course must hold

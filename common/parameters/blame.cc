@@ -81,8 +81,12 @@ class Lexer {
     at_ += bytes;
   }
 
-  /// A point inside a word belongs to it; "::" and the like are one mark.
-  void mark() { add(Kind::mark, 1); }
+  /// A rule of one sign is one mark, however long: launchers print tables.
+  void mark() {
+    constexpr std::size_t kRule = 4;
+    const std::size_t end = std::min(text_.find_first_not_of(text_[at_], at_), text_.size());
+    add(Kind::mark, end - at_ >= kRule ? end - at_ : 1);
+  }
 
   void value() {
     const std::string_view rest = text_.substr(at_);
@@ -219,6 +223,8 @@ class BlameReader {
       if (same(before, "local")) found.named = Named::local_rank;
     }
     if (begins(token.text, "task") && is_of_other_job(i)) return found;
+    if (const std::size_t at = value_behind_complaint(i, *noun); at != 0)
+      return with_values(found, at);
     return with_values(found, value_behind(i));
   }
 
@@ -228,6 +234,15 @@ class BlameReader {
     for (std::size_t k = i > kNear ? i - kNear : 0; k < i; ++k)
       if (is(k, "ps") || is(k, "chief") || is(k, "evaluator")) return true;
     return false;
+  }
+
+  /// "Node failure on frontier00123": the name behind a complaint of which the noun tells the kind;
+  /// 0 if none is there.
+  std::size_t value_behind_complaint(std::size_t i, const Noun& noun) const {
+    constexpr std::size_t kName = 3;
+    if (noun.named != Named::node || i + kName >= tokens_.size()) return 0;
+    if (complaint(i + 1) == nullptr) return 0;
+    return (is(i + 2, "on") || is(i + 2, "of") || has_mark(i + 2, ':')) ? i + kName : 0;
   }
 
   /// The token behind the noun `i` where its value is expected.

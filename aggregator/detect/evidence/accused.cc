@@ -128,10 +128,10 @@ bool Accusers::may_be_outside(const Parameter& value) const {
   });
 }
 
-/// A number far beyond the known ranks is no rank of this job.
+/// A number far beyond the known ranks is no rank of this job; rank 0 alone may speak for all.
 bool Accusers::may_be_outside(Rank rank) const {
-  return rank.value() < (rank_max_ < 0 ? numbers::evidence().ranks_max
-                                       : numbers::evidence().ranks_times * (rank_max_ + 1));
+  return rank.value() < (rank_max_ <= 0 ? numbers::evidence().ranks_max
+                                        : numbers::evidence().ranks_times * (rank_max_ + 1));
 }
 
 void Accusers::take(const Parameter& value, Tuple& tuple) const {

@@ -117,26 +117,68 @@ class StepWalk {
 
   /// Mean length of the steps between bursts that follow each other; empty: they are few.
   std::optional<double> mean() {
+    walk(1);
+    return all_.count >= numbers::nics().steps_least ? std::optional(all_.length()) : std::nullopt;
+  }
+
+  /// Nearly every step has its burst, and those of every `many`-th step are like the others in
+  /// length and in bytes: `many` of them are no step.
+  bool are_alike(std::size_t many) {
+    walk(many);
+    const double expected = static_cast<double>(tenths_.size()) / lag_ - 1;
+    if (all_.count < numbers::nics().steps_least * static_cast<double>(many) ||
+        all_.count < numbers::nics().alike_steps * expected)
+      return false;
+    return std::ranges::all_of(phases_, [&](const Steps& phase) {
+      return phase.count > 0 &&
+             std::abs(phase.length() / all_.length() - 1) < numbers::nics().alike_length_off &&
+             std::abs(phase.size() / all_.size() - 1) < numbers::nics().alike_bytes_off;
+    });
+  }
+
+ private:
+  struct Burst {
+    double middle = 0;  ///< of its bytes, in tenths
+    double bytes = 0;
+  };
+
+  /// Steps that were found, each with the burst at its end.
+  struct Steps {
+    double sum = 0, bytes = 0, count = 0;
+    void add(const Burst& from, const Burst& to) {
+      sum += to.middle - from.middle;
+      bytes += to.bytes;
+      ++count;
+    }
+    double length() const { return sum / count; }
+    double size() const { return bytes / count; }
+  };
+
+  /// Collects the steps, and apart every `many`-th one.
+  void walk(std::size_t many) {
+    all_ = {};
+    phases_.assign(many, {});
     auto last = burst_in(0, lag_);
     double at = 0;
-    while (at + lag_ < static_cast<double>(tenths_.size())) {
+    for (std::size_t step = 0; at + lag_ < static_cast<double>(tenths_.size()); ++step) {
       if (!last) {
         at += lag_;
         last = burst_in(at, at + lag_);
         continue;
       }
-      const auto next = burst_in(*last + numbers::nics().step_early * lag_,
-                                 *last + numbers::nics().step_late * lag_);
-      at = next ? *next : *last + lag_;
-      if (next && is_known(*last, *next)) sum_ += *next - *last, ++count_;
+      const auto next = burst_in(last->middle + numbers::nics().step_early * lag_,
+                                 last->middle + numbers::nics().step_late * lag_);
+      at = next ? next->middle : last->middle + lag_;
+      if (next && is_known(last->middle, next->middle)) {
+        all_.add(*last, *next);
+        phases_[step % many].add(*last, *next);
+      }
       last = next;
     }
-    return count_ >= numbers::nics().steps_least ? std::optional(sum_ / count_) : std::nullopt;
   }
 
- private:
-  /// The middle of the bytes around the highest place between two times.
-  std::optional<double> burst_in(double from, double to) const {
+  /// The bytes around the highest place between two times.
+  std::optional<Burst> burst_in(double from, double to) const {
     const auto first = static_cast<std::size_t>(std::max(from, 0.0));
     const auto end = std::min(static_cast<std::size_t>(std::max(to, 0.0)) + 1, smooth_.size());
     if (first >= end) return std::nullopt;
@@ -151,7 +193,7 @@ class StepWalk {
       sum += bytes;
       weighed += bytes * (static_cast<double>(i) + 0.5);
     }
-    return sum > 0 ? std::optional(weighed / sum) : std::nullopt;
+    return sum > 0 ? std::optional(Burst{weighed / sum, sum}) : std::nullopt;
   }
   bool is_known(double from, double to) const {
     const auto part =
@@ -164,8 +206,18 @@ class StepWalk {
   double lag_;
   std::vector<float> smooth_;
   float least_ = 0;
-  double sum_ = 0, count_ = 0;
+  Steps all_;
+  std::vector<Steps> phases_;
 };
+
+/// Of few steps two, or three, may be more alike than one by chance.
+double single_step(std::span<const float> tenths, double found, double least) {
+  for (std::size_t many = numbers::nics().alike_most; many > 1; --many) {
+    const double part = found / static_cast<double>(many);
+    if (part >= least && StepWalk(tenths, part).are_alike(many)) return part;
+  }
+  return found;
+}
 
 std::optional<Period> period_within(std::span<const float> tenths, const PeriodOptions& options) {
   const Likeness course(tenths);
@@ -185,6 +237,7 @@ std::optional<Period> period_within(std::span<const float> tenths, const PeriodO
     if (!is_top(likeness, lag) || likeness[lag] < options.likeness_part * best) continue;
     const double top = top_of(likeness[lag - 1], likeness[lag], likeness[lag + 1]);
     double found = sharpened(course, static_cast<double>(lag) + top, likeness[lag]);
+    found = single_step(tenths, found, static_cast<double>(least));
     // Steps of varying length are alike only over a few multiples: they are followed one by one.
     const auto walked = StepWalk(tenths, found).mean();
     if (walked && std::abs(*walked / found - 1) < numbers::nics().walked_off_max) found = *walked;

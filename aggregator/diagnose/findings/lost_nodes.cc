@@ -105,13 +105,18 @@ bool has_own_message(const Findings& findings) {
   });
 }
 
+/// A known fault tells of the loss of a node.
+bool tells_of_lost_node(const Findings& findings, const detect::FailureEvent& failure) {
+  const auto& faults = findings.hints.faults[failure.event];
+  return !faults.empty() && faults.front()->subcategory == "node";
+}
+
 /// Nodes that another node reports as lost and that print nothing themselves.
 std::vector<std::uint32_t> named_as_lost(const Findings& findings,
                                          const std::vector<bool>& complained) {
   std::vector<std::uint32_t> lost;
   for (const detect::FailureEvent& failure : findings.failures.events) {
-    const auto& faults = findings.hints.faults[failure.event];
-    if (faults.empty() || faults.front()->subcategory != "node") continue;
+    if (!tells_of_lost_node(findings, failure)) continue;
     for (const std::uint32_t node : findings.hints.accused[failure.event].nodes)
       if (!complained[node] && std::ranges::find(lost, node) == lost.end()) lost.push_back(node);
   }
@@ -140,6 +145,16 @@ std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
     if (!complained[node] && findings.view.nodes[node].end) lost.push_back(node);
   if (lost.size() > numbers::verdict().lost_max || !job::is_few(lost.size(), nodes)) lost.clear();
   return lost;
+}
+
+bool names_lost_outsider(const Findings& findings) {
+  return std::ranges::any_of(findings.failures.events, [&](const detect::FailureEvent& failure) {
+    const std::vector<std::uint32_t>& accused = findings.hints.accused[failure.event].outsiders;
+    return tells_of_lost_node(findings, failure) && is_cause(findings, failure) &&
+           std::ranges::any_of(accused, [&](std::uint32_t one) {
+             return !findings.hints.outsiders[one].node.empty();
+           });
+  });
 }
 
 }  // namespace l4::diagnose

@@ -15,4 +15,7 @@ namespace l4::diagnose {
 /// Indices into JobView::nodes, ascending unless others name them.
 std::vector<std::uint32_t> find_lost_nodes(const Findings& findings);
 
+/// A batch system or launcher names a node as lost that wrote none of the lines.
+bool names_lost_outsider(const Findings& findings);
+
 }  // namespace l4::diagnose

@@ -252,6 +252,24 @@ TEST_CASE("a step kept in a float, one that leaps, one that every rank prints") 
   CHECK(last([](int i) { return fmt::format("step {} done in 2.{} s", i / 4, i); }) == 10);
 }
 
+TEST_CASE("kind: a table that is printed at each iteration, a number a row") {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 30; ++i) {
+    lines.emplace_back("-----------------------------");
+    lines.push_back(fmt::format("| time/              | {:<7}|", ""));
+    lines.push_back(fmt::format("|    fps             | {:<7}|", 700 + i % 7));
+    lines.push_back(fmt::format("|    iterations      | {:<7}|", i));
+    lines.push_back(fmt::format("|    total_timesteps | {:<7}|", 2048 * i));
+    lines.push_back(fmt::format("|    loss            | {:<7}|", 2.0 / i));
+    lines.push_back(fmt::format("|    n_updates       | {:<7}|", 10 * i));
+    lines.emplace_back("-----------------------------");
+  }
+  const Learned learned = learn(lines);
+  REQUIRE(learned.completed.size() >= 25);
+  CHECK(learned.completed.back() == 30);
+  CHECK(is_steady(learned.completed, 1));
+}
+
 TEST_CASE("all drawings of a bar are one marker; a loading bar is no marker") {
   const auto bar = [](const char* what, int i) {
     return fmt::format("{}{:3}%|{:<10}| {}/80 [00:0{}<00:09, 1.{}1it/s]", what, i * 100 / 80,

@@ -62,6 +62,10 @@ TEST_CASE("kind: the number in each form of a progress line, and its epoch") {
       {"epoch: 12/50, acc 0.71", {12, 50, Unit::epoch}},
       {":::MLLOG {\"key\": \"eval_accuracy\", \"value\": 0.31, \"metadata\": {\"epoch_num\": 5}}",
        {5, 0, Unit::epoch}},
+      // a row of a table
+      {"|    iterations           | 245         |", {245, 0, Unit::iteration}},
+      {"| step | 120 |", {120, 0, Unit::iteration}},
+      {"|  train_epoch  |  7  |", {7, 0, Unit::epoch}},
       // a word
       {"global_step: 31, interval_runtime: 2.5", {31, 0, Unit::iteration}},
       {"{\"epoch\": 1.25, \"loss\": \"3.1\", \"num_updates\": \"30\"}", {30, 0, Unit::iteration}},

@@ -79,6 +79,51 @@ TEST_CASE("verdict: new lines of those that never iterate end no job that goes o
       }
 }
 
+TEST_CASE("verdict: kind 'a little later': the others completed more than those with new lines") {
+  for (int later = 0; later <= 5; ++later) {
+    CAPTURE(later);
+    MadeJob job(6);
+    job.iterate_all(1, 30);
+    job.say(0, {"the weights are looked at"}, 30'400);
+    job.say(0, {"they are as they were"}, 30'500);
+    for (int rank = 6 - later; rank < 6; ++rank) job.iterate(rank, 31, 31'000);
+    const job::JobView view = job.view();
+    const job::JobClock clock = job::make_clock(view);
+    const Hints hints;
+    Findings findings{view, clock, hints};
+    findings.failures.closed = findings.failures.led = true;
+    for (std::uint32_t i = 0; i < view.events.size(); ++i) {
+      if (!view.events[i].text.starts_with("the")) continue;
+      findings.failures.events.emplace_back().event = i;
+      findings.failures.events.back().occurrences = {0};
+    }
+    REQUIRE(findings.failures.events.size() == 2);
+    CHECK(has_stopped(findings) == (later <= 3));
+  }
+}
+
+TEST_CASE("verdict: kind 'left behind': new last lines of those that never iterate, long before") {
+  for (const std::int64_t at : {20'000, 170'000, 200'500}) {
+    CAPTURE(at);
+    MadeJob job(4);
+    for (std::int64_t k = 1; k <= 200; ++k) job.iterate(0, k, k * 1000);
+    job.say(1, {"the lane was not found"}, at - 10'000);
+    job.say(2, {"the lane is not used"}, at);
+    const job::JobView view = job.view();
+    const job::JobClock clock = job::make_clock(view);
+    const Hints hints;
+    Findings findings{view, clock, hints};
+    findings.failures.closed = findings.failures.led = true;
+    for (std::uint32_t i = 0; i < view.events.size(); ++i) {
+      if (!view.events[i].text.starts_with("the lane")) continue;
+      findings.failures.events.emplace_back().event = i;
+      findings.failures.events.back().occurrences = {0};
+    }
+    REQUIRE(findings.failures.events.size() == 2);
+    CHECK(has_stopped(findings) == (at > 200'000));
+  }
+}
+
 /// Rank 0 iterates; the processes of the others say a good end of something earlier, and `behind`
 /// it some of them print lines that the healthy run does not.
 State state_behind_good_end(bool behind, const char* good) {

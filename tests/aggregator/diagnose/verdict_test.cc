@@ -214,7 +214,7 @@ TEST_CASE("verdict: who says that a peer is gone leads while there is no cause")
 }
 
 /// Six nodes; rank 0 on the first node prints that `hosts` are gone, and node-4 falls silent.
-Report told_of(const std::vector<std::string>& hosts, bool known) {
+Report told_of(const std::vector<std::string>& hosts, bool known, bool blamed = false) {
   MadeJob job(6);
   job.iterate_all(1, 30);
   for (const int rank : {0, 1, 2, 3, 5}) {
@@ -223,7 +223,8 @@ Report told_of(const std::vector<std::string>& hosts, bool known) {
   }
   wire::Segment& said = job.say(0, {"error: node failure", Level::error}, 50'000);
   for (const std::string& host : hosts)
-    said.parameters.push_back({said.events.front().id, 1, {{wire::ParameterKind::host, host}}});
+    said.parameters.push_back(
+        {said.events.front().id, 1, {{wire::ParameterKind::host, host, blamed}}});
   faults::Fault failure = fault("node_failure", Level::fatal, "error: node failure");
   failure.category = faults::Category::hardware;
   failure.subcategory = "node";
@@ -314,6 +315,12 @@ TEST_CASE("verdict: who is named by another leads, and is lost if it says nothin
       CHECK(report.events.front().role == Role::root);
     }
   }
+}
+
+TEST_CASE("verdict: kind 'a node whose logs were not read': it is lost if a known fault says so") {
+  CHECK(told_of({"node-44"}, true, true).verdict.state == State::node_lost);
+  CHECK(told_of({"node-44"}, false, true).verdict.state == State::crashed);
+  CHECK(told_of({"head.cluster"}, true, true).verdict.state == State::crashed);
 }
 
 TEST_CASE("verdict: who names itself, nobody of the job, or half of it, accuses nobody") {

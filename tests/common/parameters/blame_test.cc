@@ -55,6 +55,10 @@ TEST_CASE("blame: launchers, schedulers and operators name who failed") {
        "FOR DETAILS ***",
        ""},
       {"srun: error: Node failure on dgx-07", "host dgx-07"},
+      {"srun: error: Node failure on frontier00123", "host frontier00123"},
+      {"host error on r2i7n1, job is requeued", "host r2i7n1"},
+      {"node failure: jz-gpu402.cluster", "host jz-gpu402.cluster"},
+      {"Node failure on the third attempt", ""},
       {"srun: Job step aborted: Waiting up to 32 seconds for job step to finish.", ""},
       {"mpirun noticed that process rank 5 with PID 4711 on node hpc-node-3 exited on signal 9 "
        "(Killed).",
@@ -79,6 +83,19 @@ TEST_CASE("blame: launchers, schedulers and operators name who failed") {
       {"ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.",
        "address 10.4.0.9", "class_name: Worker\npid: 771\nnamespace: x\nip: 10.4.0.9"},
   });
+}
+
+TEST_CASE("blame: kind 'a table of a launcher': its rules, however long, hide nobody") {
+  const std::string rule(60, '='), line(60, '-');
+  const std::string table = rule + "\ntrain.py FAILED\n" + line +
+                            "\nFailures:\n<NO_OTHER_FAILURES>\n" + line +
+                            "\nRoot Cause (first observed failure):\n[0]:\n"
+                            "time      : 2026-11-20_15:54:21\nhost      : gpu-16.cluster\n"
+                            "rank      : 2 (local_rank: 2)\nexitcode  : -9 (pid: 3617183)";
+  check_blame(
+      {{"ChildFailedError:", "host gpu-16.cluster, rank 2", table},
+       {"job failed " + std::string(200, '*') + " rank 7 died", "rank 7"},
+       {"failed:\n" + std::string(200, '#') + "\nrank: 11\n" + std::string(200, '#'), "rank 11"}});
 }
 
 TEST_CASE("blame: peers name whom they wait for, not themselves") {

@@ -51,6 +51,20 @@ TEST_CASE("course: short bursts of steps that vary much have their mean, too") {
   }
 }
 
+TEST_CASE("course: steps that are longer and shorter in turn are single steps") {
+  for (const double part : {0.1, 0.15, 0.2}) {
+    CAPTURE(part);
+    std::vector<float> tenths(300, 0.0F);
+    int step = 0;
+    for (double end = 1.0; end < 30; end += step++ % 2 == 0 ? 1 + part : 1 - part)
+      for (double at = end - 0.2; at < end; at += 0.01)
+        tenths[static_cast<std::size_t>(at * 10)] += 1e6F;
+    const auto found = period_of(tenths);
+    REQUIRE(found);
+    CHECK(found->seconds == doctest::Approx(1.0).epsilon(.02));
+  }
+}
+
 TEST_CASE("course: several bursts in a step are one step") {
   auto tenths = bursts(4.0, 0.8, 200);
   const auto inner = bursts(4.0, 0.4, 200);
