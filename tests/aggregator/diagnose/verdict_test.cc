@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "aggregator/diagnose/diagnose.h"
-#include "aggregator/diagnose/verdict_table.h"
 #include "aggregator/faults/library.h"
 #include "tests/aggregator/job/made_job.h"
 
@@ -576,15 +575,6 @@ TEST_CASE("verdict: a stop behind another failure is its consequence") {
   CHECK(report.verdict.summary.find("stopped by") == std::string::npos);
   REQUIRE_FALSE(report.events.empty());
   CHECK(report.events.front().text == "RuntimeError: shapes differ");
-}
-
-TEST_CASE("verdict: each row of the table decides for some facts") {
-  for (const VerdictRow& row : verdict_rows()) {
-    CHECK(clues::claim_of(row.ground) == clues::Claim::state);
-    CHECK(&row_of(row.all) == &row);
-    const bool says_why = row.state == State::finished || row.state == State::unknown;
-    if (!says_why) CHECK(row.because.empty());
-  }
 }
 
 TEST_CASE("verdict: kind 'passed': a job on its pace that goes on behind an error did not crash") {
