@@ -50,7 +50,7 @@ constexpr std::array<EndingForm, 38> kForms{{
     {Ending::left, "epilogue", "===== Epilogue of job 4711.server ====="},
     {Ending::left, "^logout$", "logout"},
     {Ending::left, "^connection to *closed$", "Connection to node-3 closed."},
-    {Ending::left, "^[*]{+|-|} *{done|exit|killed|terminated|aborted}",
+    {Ending::left, "^[{<|1|2|3|4|5|6|7|8|9}*{>|]}{+|-|} {done|exit|killed|terminated|aborted}",
      "[1]+  Done                    nohup python train.py > train.log 2>&1"},
     {Ending::left, "^{job|script|program|the job} *{ended|finished|completed|done|exited}",
      "Job 4711 finished at Tue Mar  4 09:20:20 UTC 2025"},

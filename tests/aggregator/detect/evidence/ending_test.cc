@@ -53,6 +53,8 @@ TEST_CASE("endings: a process that is gone leaves traces, and so does one that e
         EndRow{"(base) user@host:~/llm$ nvidia-smi", Ending::left},
         EndRow{"logout", Ending::left},
         EndRow{"[1]-  Exit 1                  python train.py", Ending::left},
+        EndRow{"[12]+ Killed                  ./train.sh", Ending::left},
+        EndRow{"[<*> Done <*> torchrun <*>", Ending::left},
         EndRow{"Job 88123 ended at Mon Mar  3 11:00:00 CET 2025", Ending::left},
         EndRow{"Connection to 10.0.0.7 closed.", Ending::left},
         EndRow{"[Timing] final eval finished (Took 322.1s).", Ending::kept},
@@ -97,6 +99,10 @@ TEST_CASE("endings: what only sounds like an end is none") {
                            "at 12:30 end of training",
                            "Loss is inf or nan, stopping training",
                            "git fetch failed with exit code 128",
+                           "[INFO] [train.py:138:each] [Rank 0] evaluating done in 0.434 s",
+                           "[INFO] [train.py:<*>:each] [Rank <*> evaluating done in <*> s",
+                           "[rank 3] compile + done",
+                           "[trainer] exit criterion: 100 steps",
                            ""}) {
     CAPTURE(text);
     CHECK(ending_of(text) == Ending::none);
