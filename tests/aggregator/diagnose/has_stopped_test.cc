@@ -1,6 +1,8 @@
 // Whether a job is over or stands still, for jobs whose healthy runs are known.
 #include <doctest/doctest.h>
 
+#include <string_view>
+
 #include "aggregator/diagnose/diagnose.h"
 #include "aggregator/diagnose/verdict.h"
 #include "aggregator/job/clock.h"
@@ -79,26 +81,31 @@ TEST_CASE("verdict: new lines of those that never iterate end no job that goes o
       }
 }
 
+/// What closes the logs of the job are two new lines, which begin with `words`.
+bool has_stopped_with(MadeJob& job, std::string_view words) {
+  const job::JobView view = job.view();
+  const job::JobClock clock = job::make_clock(view);
+  const Hints hints;
+  Findings findings{view, clock, hints};
+  findings.failures.closed = findings.failures.led = true;
+  for (std::uint32_t i = 0; i < view.events.size(); ++i) {
+    if (!view.events[i].text.starts_with(words)) continue;
+    findings.failures.events.emplace_back().event = i;
+    findings.failures.events.back().occurrences = {0};
+  }
+  REQUIRE(findings.failures.events.size() == 2);
+  return has_stopped(findings);
+}
+
 TEST_CASE("verdict: kind 'a little later': the others completed more than those with new lines") {
   for (int later = 0; later <= 5; ++later) {
     CAPTURE(later);
     MadeJob job(6);
     job.iterate_all(1, 30);
     job.say(0, {"the weights are looked at"}, 30'400);
-    job.say(0, {"they are as they were"}, 30'500);
+    job.say(0, {"the weights are as they were"}, 30'500);
     for (int rank = 6 - later; rank < 6; ++rank) job.iterate(rank, 31, 31'000);
-    const job::JobView view = job.view();
-    const job::JobClock clock = job::make_clock(view);
-    const Hints hints;
-    Findings findings{view, clock, hints};
-    findings.failures.closed = findings.failures.led = true;
-    for (std::uint32_t i = 0; i < view.events.size(); ++i) {
-      if (!view.events[i].text.starts_with("the")) continue;
-      findings.failures.events.emplace_back().event = i;
-      findings.failures.events.back().occurrences = {0};
-    }
-    REQUIRE(findings.failures.events.size() == 2);
-    CHECK(has_stopped(findings) == (later <= 3));
+    CHECK(has_stopped_with(job, "the weights") == (later <= 3));
   }
 }
 
@@ -109,18 +116,7 @@ TEST_CASE("verdict: kind 'left behind': new last lines of those that never itera
     for (std::int64_t k = 1; k <= 200; ++k) job.iterate(0, k, k * 1000);
     job.say(1, {"the lane was not found"}, at - 10'000);
     job.say(2, {"the lane is not used"}, at);
-    const job::JobView view = job.view();
-    const job::JobClock clock = job::make_clock(view);
-    const Hints hints;
-    Findings findings{view, clock, hints};
-    findings.failures.closed = findings.failures.led = true;
-    for (std::uint32_t i = 0; i < view.events.size(); ++i) {
-      if (!view.events[i].text.starts_with("the lane")) continue;
-      findings.failures.events.emplace_back().event = i;
-      findings.failures.events.back().occurrences = {0};
-    }
-    REQUIRE(findings.failures.events.size() == 2);
-    CHECK(has_stopped(findings) == (at > 200'000));
+    CHECK(has_stopped_with(job, "the lane") == (at > 200'000));
   }
 }
 
