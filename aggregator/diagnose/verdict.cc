@@ -482,15 +482,15 @@ static bool was_left_behind(const Findings& findings) {
 /// they did not wait for these, which are only a little later.
 static bool others_went_on(const Findings& findings) {
   const job::JobView& view = findings.view;
-  std::vector<std::optional<Iteration>> completed(view.ranks.size());
-  for (const job::StreamView& stream : view.streams)
-    keep_latest(completed[stream.rank], stream.state->last_completed);
   std::optional<Iteration> closed_at;
   for (const FailureEvent& failure : findings.failures.events)
-    for (const std::uint32_t i : failure.occurrences)
-      keep_latest(closed_at, completed[view.streams[view.events[failure.event].at[i].stream].rank]);
-  const auto later = std::ranges::count_if(
-      completed, [&](const auto& last) { return last && closed_at && *last > *closed_at; });
+    for (const std::uint32_t i : failure.occurrences) {
+      const std::uint32_t stream = view.events[failure.event].at[i].stream;
+      keep_latest(closed_at, view.ranks[view.streams[stream].rank].completed);
+    }
+  const auto later = std::ranges::count_if(view.ranks, [&](const job::RankView& rank) {
+    return rank.completed && closed_at && *rank.completed > *closed_at;
+  });
   return 2 * static_cast<std::size_t>(later) > view.training_ranks();
 }
 
