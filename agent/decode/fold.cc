@@ -16,7 +16,7 @@ constexpr std::uint32_t kPassedMax = 64;
 constexpr std::uint32_t kNativePassedMax = 8;
 constexpr std::uint32_t kNotesMax = 60;
 constexpr std::size_t kSourceBytesMax = 160;
-constexpr std::size_t kDetailBytesMax = 512;
+constexpr std::size_t kDetailBytesMax = 2048;
 
 /// "EGLError" of "OpenGL.raw.EGL._errors.EGLError: text".
 std::string_view exception_name(std::string_view line) {

@@ -381,6 +381,7 @@ void add_ends(const VerdictInput& input, FactSet& set) {
   set.add(Fact::cut_short, endings.short_of);
   set.add(Fact::kept, endings.kept);
   set.add(Fact::ended, endings.ended());
+  set.add(Fact::tidied, endings.tidied && !endings.is_told());
   set.add(Fact::gone, endings.gone);
 }
 

@@ -51,7 +51,8 @@ constexpr std::array kRows{
     VerdictRow{facts(kept), facts(gone, live, overdue), State::finished, state_ended_well,
                "its result was kept"},
     VerdictRow{facts(gone), facts(complete, untrained), State::crashed, state_gone, {}},
-    VerdictRow{facts(ended, cut_short), facts(untrained, kept), State::crashed, state_gone, {}},
+    VerdictRow{
+        facts(ended, cut_short), facts(untrained, kept, tidied), State::crashed, state_gone, {}},
     VerdictRow{facts(peer_lost, lost), facts(untrained, live), State::node_lost, state_lost, {}},
     VerdictRow{facts(peer_lost), facts(untrained, live), State::crashed, state_gone, {}},
     VerdictRow{facts(peer_lost, untrained), facts(live), State::crashed, state_gone, {}},

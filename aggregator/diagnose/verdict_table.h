@@ -22,6 +22,7 @@ enum class Fact : std::uint8_t {
   cut_short,    ///< a counter has not reached its total
   kept,         ///< the result was saved, or totals of the run were printed
   ended,        ///< something shows that the processes have ended, and not how
+  tidied,       ///< only the programs themselves show it, which close what they used
   gone,         ///< somebody cleans up behind a process
   failed,       ///< a process or a line says that the job cannot go on
   stopped,      ///< somebody, or a limit, stopped it, and nothing failed before

@@ -20,14 +20,24 @@ void join_cells(std::vector<Cell>& cells) {
 
 }  // namespace
 
+void Tally::Slot::count(Cell cell) {
+  if (next == cells.size()) next = 0;
+  if (next == cells.size() || cells[next].event != cell.event) {
+    next = cells.size();
+    cells.push_back({cell.event, 0});
+  }
+  cells[next++].count += cell.count;
+}
+
 void Tally::note(const WindowOf& of, Cell cell) {
   for (std::size_t i = used_; i > 0; --i)
-    if (slots_[i - 1].of == of) return slots_[i - 1].cells.push_back(cell);
+    if (slots_[i - 1].of == of) return slots_[i - 1].count(cell);
   if (used_ == slots_.size()) slots_.emplace_back();
   Slot& added = slots_[used_++];
   added.of = of;
   added.segment = segment_;
   added.cells.assign(1, cell);
+  added.next = 1;
 }
 
 void Tally::sort() {

@@ -31,6 +31,8 @@ class Tally {
 
   /// Counts that follow are those of another segment.
   void next_segment() { ++segment_; }
+  /// Ranks print the same events in the same order: a count looks first at the cell behind the one
+  /// before, and only what is not there becomes a cell of its own.
   void note(const WindowOf& of, Cell cell);
   std::size_t windows() const { return used_; }
 
@@ -49,6 +51,9 @@ class Tally {
     WindowOf of;
     std::uint64_t segment = 0;  ///< the first that counted in the window
     std::vector<Cell> cells;
+    std::size_t next = 0;  ///< cell behind the last one that was counted, see note()
+
+    void count(Cell cell);
   };
 
   void sort();

@@ -446,6 +446,21 @@ class BlameReader {
   std::size_t count_ = 0;
 };
 
+/// Where a table of several failures singles one out under a heading of its own, the text from
+/// there on: "Root Cause (first observed failure):".
+std::string_view singled_out(std::string_view text) {
+  for (std::size_t line = text.find('\n'); line != text.npos; line = text.find('\n', line + 1)) {
+    const std::string_view rest = text.substr(line + 1);
+    const std::size_t start = std::min(rest.find_first_not_of(" \t"), rest.size());
+    const std::string_view heading = rest.substr(start, rest.find('\n', start) - start);
+    const std::string_view last = heading.substr(0, heading.find_last_not_of(" \t\r") + 1);
+    if (!last.ends_with(':')) continue;
+    const auto begins_with = [&](std::string_view low) { return begins(heading, low); };
+    if (std::ranges::any_of(kSingledOut, begins_with)) return rest;
+  }
+  return text;
+}
+
 }  // namespace
 
 bool is_complaint(std::string_view word) {
@@ -453,7 +468,7 @@ bool is_complaint(std::string_view word) {
 }
 
 void mark_blamed(std::string_view message, std::vector<Parameter>& out) {
-  BlameReader(message).read(out);
+  BlameReader(singled_out(message)).read(out);
 }
 
 }  // namespace l4::parameters

@@ -185,6 +185,10 @@ inline constexpr std::array<std::string_view, 16> kOtherRanks{
     "parallel", "group",   "node",  "role", "tensor", "pipeline", "data", "model",
     "expert",   "context", "stage", "tp",   "pp",     "dp",       "ep",   "cp"};
 
+/// Headings under which a launcher's table names the failure that it saw first, lower case.
+inline constexpr std::array<std::string_view, 5> kSingledOut{
+    "root cause", "first observed failure", "first failure", "first error", "primary failure"};
+
 /// Beginnings of names that need no noun in front: "node17", "cn-4", "nid001234".
 inline constexpr std::array<std::string_view, 10> kNodeFronts{
     "node", "dgx", "hgx", "compute", "host", "inst-", "worker-", "ip-", "gpu-", "nid0"};

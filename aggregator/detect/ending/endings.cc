@@ -43,6 +43,9 @@ void note(Ending ending, Endings& found) {
     case Ending::left:
       found.left = true;
       break;
+    case Ending::tidied:
+      found.tidied = true;
+      break;
     case Ending::gone:
       found.gone = true;
       break;
@@ -80,7 +83,8 @@ void add_sign(const job::JobView& view, const job::JobClock& clock, std::uint32_
   }
   if (sign.occurrences.empty()) return;
   note(ending, found);
-  if (ending == Ending::gone || ending == Ending::left) found.signs.push_back(std::move(sign));
+  if (ending == Ending::gone || ending == Ending::left || ending == Ending::tidied)
+    found.signs.push_back(std::move(sign));
 }
 
 /// Some file holds a later run than the one that the view shows.

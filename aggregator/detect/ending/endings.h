@@ -24,6 +24,7 @@ struct Endings {
   bool badly = false;          ///< the same, with an error
   bool kept = false;           ///< the result was saved, or totals of the run were printed
   bool left = false;           ///< the writer has ended, nobody says how
+  bool tidied = false;         ///< the program has closed what it used, nobody says why
   bool gone = false;           ///< somebody cleans up behind a process
   bool followed = false;       ///< another run stands behind this one in the same file
   bool complete = false;       ///< the counters have reached their totals
@@ -36,7 +37,9 @@ struct Endings {
   std::vector<FailureEvent> signs;
 
   /// Something shows that the processes have ended.
-  bool ended() const { return well || badly || left || gone || followed; }
+  bool ended() const { return tidied || is_told(); }
+  /// Another than the program itself shows it.
+  bool is_told() const { return well || badly || left || gone || followed; }
 };
 
 Endings find_endings(const job::JobView& view, const job::JobClock& clock);

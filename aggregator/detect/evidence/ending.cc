@@ -56,9 +56,9 @@ constexpr std::array<EndingForm, 38> kForms{{
      "Job 4711 finished at Tue Mar  4 09:20:20 UTC 2025"},
     {Ending::left, "^{end|ended|finished|finish}{ time| at| date| of job| of script}",
      "End time: Tue Mar  4 09:20:20 UTC 2025"},
-    {Ending::left, "destroy_process_group() was not called before program exit",
+    {Ending::tidied, "destroy_process_group() was not called before program exit",
      "Warning: WARNING: destroy_process_group() was not called before program exit"},
-    {Ending::left, "group has not been destroyed before",
+    {Ending::tidied, "group has not been destroyed before",
      "Warning: WARNING: process group has NOT been destroyed before we destruct ProcessGroupNCCL."},
     {Ending::kept,
      "{saved|saving} {the |}{final|fully trained|finetuned|fine-tuned} "
@@ -309,7 +309,8 @@ Ending ending_of(std::string_view text) {
   if (ending == Ending::none || ending == Ending::gone) return ending;
   // "Loss is nan, stopping training": what stopped it was a failure.
   if (ending == Ending::kept && stops_for_failure(text)) return Ending::none;
-  const bool denied = ending != Ending::left && holds_any(text, kDenials);
+  const bool denied =
+      ending != Ending::left && ending != Ending::tidied && holds_any(text, kDenials);
   return denied || only_speaks_of(text) ? Ending::none : ending;
 }
 

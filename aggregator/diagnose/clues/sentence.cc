@@ -79,7 +79,7 @@ std::string sentence(ClueKind kind, const Facts& facts) {
                          text_of(facts, count), text_of(facts, of));
     case ClueKind::blamed:
     case ClueKind::named_by_peers:
-      return fmt::format("{} says of it \"{}\"", text_of(facts, peer), line(facts, kLineMax));
+      return fmt::format("is named by {}: \"{}\"", text_of(facts, peer), line(facts, kLineMax));
     case ClueKind::odd_iteration:
       return say_odd_iteration(facts);
     case ClueKind::differs:

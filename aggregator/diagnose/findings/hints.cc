@@ -115,6 +115,45 @@ std::vector<detect::cross_job::EventVerdict> filter(const job::JobView& view, co
   return detect::cross_job::filter_events(events, pool.runs, options);
 }
 
+/// The event is printed by a rank whose number is known, at least on its node, not by a launcher.
+bool is_of_rank(const job::JobView& view, const job::EventView& event) {
+  return std::ranges::any_of(event.at, [&](const job::Occurrence& occurrence) {
+    const job::RankView& rank = view.ranks[view.streams[occurrence.stream].rank];
+    return !rank.launcher && (rank.rank || rank.local_rank);
+  });
+}
+
+/// What a launcher or an operator reports behind a failure ("Root Cause .. rank: 28") tells where
+/// it was, if no rank tells of a cause itself.
+void ask_reports(const job::JobView& view, const std::vector<std::uint32_t>& causes,
+                 const std::vector<std::uint32_t>& reports, detect::Accusers& accusers,
+                 Hints& hints) {
+  const auto of_rank = [&](std::uint32_t event) { return is_of_rank(view, view.events[event]); };
+  if (std::ranges::any_of(causes, of_rank)) return;
+  for (const std::uint32_t event : reports)
+    if (!of_rank(event)) hints.accused[event] = accusers.of(view.events[event]);
+}
+
+/// What the library knows of the event; the first fault is the most exact one.
+void take_known(const std::vector<const faults::Fault*>& stated, EventHint& hint) {
+  const faults::Fault& fault = *stated.front();
+  hint.known_fault = true;
+  hint.general = fault.general;
+  hint.ordinary = fault.category == faults::Category::user && fault.subcategory == "program";
+  hint.coded =
+      std::ranges::count(fault.conditions, wire::ParameterKind::code, &faults::Condition::kind) > 0;
+  hint.harmless = fault.severity == Level::info;
+  hint.consequence = fault.consequence || hint.harmless;
+  hint.waited = std::ranges::any_of(stated, &faults::Fault::timeout);
+  hint.stop = !fault.stopped_by.empty();
+  hint.setup = std::ranges::any_of(stated, &faults::Fault::setup);
+  hint.accuses_peer = fault.accuses_peer;
+  hint.mild = fault.severity <= Level::warning;
+  hint.severity = fault.severity == Level::info
+                      ? std::min(hint.severity, Severity::notice)
+                      : std::max(hint.severity, severity_of(fault.severity));
+}
+
 }  // namespace
 
 Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Library* library,
@@ -123,6 +162,7 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
   const auto filtered = filter(view, pool, rule);
   detect::Accusers accusers(view);
   hints.faults.resize(view.events.size());
+  std::vector<std::uint32_t> causes, reports;
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     const job::EventView& event = view.events[i];
     EventHint hint;
@@ -138,24 +178,7 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
         hints.faults[i].empty() && event.level <= Level::info && !detect::says_at_front(facts);
     hint.ordinary = hints.faults[i].empty();
     hint.mild = only_warns(event);
-    if (!hints.faults[i].empty()) {
-      const faults::Fault& fault = *hints.faults[i].front();
-      hint.known_fault = true;
-      hint.general = fault.general;
-      hint.ordinary = fault.category == faults::Category::user && fault.subcategory == "program";
-      hint.coded = std::ranges::count(fault.conditions, wire::ParameterKind::code,
-                                      &faults::Condition::kind) > 0;
-      hint.harmless = fault.severity == Level::info;
-      hint.consequence = fault.consequence || hint.harmless;
-      hint.waited = std::ranges::any_of(hints.faults[i], &faults::Fault::timeout);
-      hint.stop = !fault.stopped_by.empty();
-      hint.setup = std::ranges::any_of(hints.faults[i], &faults::Fault::setup);
-      hint.accuses_peer = fault.accuses_peer;
-      hint.mild = fault.severity <= Level::warning;
-      hint.severity = fault.severity == Level::info
-                          ? std::min(hint.severity, Severity::notice)
-                          : std::max(hint.severity, severity_of(fault.severity));
-    }
+    if (!hints.faults[i].empty()) take_known(hints.faults[i], hint);
     if (!hint.stop && detect::is_python_warning(event.text)) {  // whatever it warns of
       hint.mild = true;
       hint.severity = std::min(hint.severity, Severity::notice);
@@ -177,11 +200,15 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
     // Where words are not read, what healthy runs do not print may be a failure.
     const bool bad =
         without.has(detect::Part::wording) ? pool.runs > 0 : hint.severity >= Severity::failure;
-    const bool tells = !without.has(detect::Part::accusations) && bad && !hint.in_pool &&
+    const bool fails = bad && !hint.in_pool;
+    if (fails && !hint.is_echo()) causes.push_back(i);
+    if (fails && hint.consequence && !hint.accuses_peer) reports.push_back(i);
+    const bool tells = !without.has(detect::Part::accusations) && fails &&
                        (!hint.consequence || hint.accuses_peer);
     hints.accused.push_back(tells ? accusers.of(event) : detect::Accused{});
     hints.events.push_back(hint);
   }
+  if (!without.has(detect::Part::accusations)) ask_reports(view, causes, reports, accusers, hints);
   hints.outsiders = accusers.outsiders();
   return hints;
 }

@@ -37,6 +37,22 @@ TEST_CASE("counts of a window are joined, windows come by segment and number") {
   CHECK(drained(tally).empty());
 }
 
+TEST_CASE("events in any order are counted once each") {
+  constexpr std::array<std::array<std::uint32_t, 4>, 5> kRanks{
+      {{1, 5, 3, 9}, {1, 5, 3, 9}, {5, 1, 9, 3}, {3, 3, 3, 3}, {1, 5, 3, 9}}};
+  Tally tally;
+  std::array<std::uint64_t, 10> asked{};
+  for (std::uint32_t rank = 0; rank < kRanks.size(); ++rank) {
+    tally.next_segment();
+    for (const std::uint32_t event : kRanks.at(rank)) {
+      tally.note({0, true, 4}, {event, rank + 1});
+      asked.at(event) += rank + 1;
+    }
+  }
+  CHECK(drained(tally) ==
+        std::vector<Noted>{{0, 4, {{1, asked[1]}, {3, asked[3]}, {5, asked[5]}, {9, asked[9]}}}});
+}
+
 TEST_CASE("windows of time and of iterations, and those of other nodes, keep apart") {
   Tally tally;
   tally.note({0, true, 4}, {1, 1});

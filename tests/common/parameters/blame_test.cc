@@ -98,6 +98,24 @@ TEST_CASE("blame: kind 'a table of a launcher': its rules, however long, hide no
        {"failed:\n" + std::string(200, '#') + "\nrank: 11\n" + std::string(200, '#'), "rank 11"}});
 }
 
+TEST_CASE("blame: kind 'singled out': of several failures the heading says which came first") {
+  const auto entry = [](int rank, const std::string& host) {
+    return "[0]:\ntime : 2026-11-20_15:54:21\nhost : " + host + "\nrank : " + std::to_string(rank) +
+           " (local_rank: 1)\nexitcode : 1 (pid: 36)\n";
+  };
+  std::string others;
+  for (int rank = 40; rank < 47; ++rank) others += entry(rank, "n17.hpc");
+  check_blame({
+      {"ChildFailedError:", "host n18.hpc, rank 43",
+       "Failures:\n" + others + "Root Cause (first observed failure):\n" + entry(43, "n18.hpc")},
+      {"job failed:", "rank 5", "Other failures:\nrank: 1\nrank: 2\n  First failure:\n  rank: 5\n"},
+      {"launch failed", "rank 9, host gpu-4",
+       "rank: 3\nPrimary failure:\nrank: 9\nnode: gpu-4\nexit code: 137"},
+      // words of a sentence are no heading
+      {"rank 3 failed", "rank 3", "first error messages are often the root cause"},
+  });
+}
+
 TEST_CASE("blame: peers name whom they wait for, not themselves") {
   check_blame({
       {"One or more tensors are waiting for remainder of ranks for more than 60 seconds.",

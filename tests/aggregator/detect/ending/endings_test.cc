@@ -56,6 +56,16 @@ TEST_CASE("endings: a launcher's line counts by its time") {
   }
 }
 
+TEST_CASE("endings: a program that closes what it used has ended, and nobody else says so") {
+  MadeJob job = trained();
+  job.say(0, {"WARNING: destroy_process_group() was not called before program exit"}, 20'100);
+  CHECK(find(job).tidied);
+  CHECK(find(job).ended());
+  CHECK_FALSE(find(job).is_told());
+  job.say(1, {"Connection to node-3 closed."}, 20'200);
+  CHECK(find(job).is_told());
+}
+
 TEST_CASE("endings: the counters have come to their totals, or one has not") {
   struct Row {
     wire::Reach first, second;

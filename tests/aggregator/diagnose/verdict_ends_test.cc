@@ -1,0 +1,239 @@
+// The states of made jobs by their last lines: ended, stopped, or stuck at the end.
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "aggregator/diagnose/diagnose.h"
+#include "aggregator/diagnose/verdict.h"
+#include "aggregator/faults/library.h"
+#include "tests/aggregator/diagnose/made_faults.h"
+#include "tests/aggregator/job/made_job.h"
+
+namespace l4::diagnose {
+namespace {
+
+using job::test::MadeJob;
+using job::test::Say;
+
+/// The report of a job of two ranks that trained for 20 s and whose last lines `end` prints.
+Report ended(const std::function<void(MadeJob&)>& end, const faults::Library* library = nullptr) {
+  MadeJob job(2);
+  job.iterate_all(1, 20);
+  end(job);
+  Options options;
+  options.library = library;
+  return diagnose(job.state(), {}, options).report;
+}
+
+TEST_CASE("verdict: kind 'a warning of Python': what it warns of did not happen to the job") {
+  const auto library = faults::Library::load(L4_SOURCE_DIR "/config/faults");
+  REQUIRE(library);
+  for (const char* line :
+       {"/opt/a/logging.py:115: UserWarning: Failed to import the plugin due to: "
+        "ImportError('peft>=0.17.0 is required for a normal functioning of this module')",
+        "x/cpp_extension.py:9: RuntimeWarning: torch.cuda.OutOfMemoryError: CUDA out of memory was "
+        "caught, the batch is halved",
+        "pkg.py:3: ImportWarning: ModuleNotFoundError: No module named 'apex'"}) {
+    CAPTURE(line);
+    const Report report = ended(
+        [&](MadeJob& job) {
+          job.say(0, {line, Level::warning}, 21'000);
+          job.say(0, {"The job finished successfully", Level::unknown}, 21'100);
+        },
+        &*library);
+    CHECK(report.verdict.state == State::finished);
+    CHECK(report.events.empty());
+  }
+}
+
+void reach(MadeJob& job, wire::Reach reach) {
+  for (const int rank : {0, 1}) job.iterate(rank, 21, 21'000).reach = reach;
+}
+
+TEST_CASE("verdict: kind 'ended without a word': what shows the end decides, in any wording") {
+  struct Row {
+    const char* line;
+    wire::Reach reached;
+    State state;
+  };
+  using enum wire::Reach;
+  for (const Row& row :
+       {Row{"There appear to be 8 leaked semaphore objects to clean up at shutdown", before,
+            State::crashed},
+        Row{"There appear to be 2 leaked shared_memory objects to clean up at shutdown", unknown,
+            State::crashed},
+        Row{"[user@node-3 llm]$", before, State::crashed},
+        Row{"Connection to node-3 closed.", before, State::crashed},
+        Row{"[user@node-3 llm]$", unknown, State::unknown},
+        Row{"[user@node-3 llm]$", total, State::finished},
+        Row{"Warning: destroy_process_group() was not called before program exit", before,
+            State::unknown},
+        Row{"Warning: process group has NOT been destroyed before we destruct it", before,
+            State::unknown},
+        Row{"Warning: destroy_process_group() was not called before program exit", total,
+            State::finished},
+        Row{"Resource usage summary:", total, State::finished},
+        Row{"nothing of interest", total, State::finished},
+        Row{"nothing of interest", before, State::unknown},
+        Row{"Final model saved to out/final", before, State::finished},
+        Row{"Training took 3:12:05", unknown, State::finished},
+        Row{"wandb: Waiting for W&B process to finish... (success).", before, State::finished},
+        Row{"State: COMPLETED (exit code 0)", unknown, State::finished},
+        Row{"The job finished successfully", unknown, State::finished}}) {
+    CAPTURE(row.line);
+    const Report report = ended([&](MadeJob& job) {
+      reach(job, row.reached);
+      job.say(0, {row.line, Level::unknown}, 21'100);
+    });
+    CHECK(report.verdict.state == row.state);
+    if (row.state == State::crashed) {
+      CHECK(report.verdict.confidence < 0.75);
+      REQUIRE_FALSE(report.events.empty());
+      CHECK(report.events.front().text == row.line);
+      CHECK(report.events.front().role == Role::root);
+    }
+  }
+}
+
+TEST_CASE("verdict: an end that is said to be a good one is none where something fails behind it") {
+  for (const char* word : {"The job finished successfully", "Training took 3:12:05"}) {
+    CAPTURE(word);
+    const Report report = ended([&](MadeJob& job) {
+      reach(job, wire::Reach::total);
+      job.say(0, {word, Level::unknown}, 21'100);
+      job.say(0, {"terminate called after throwing an instance of 'c10::Error'", Level::unknown},
+              22'000);
+    });
+    CHECK(report.verdict.state == State::crashed);
+  }
+}
+
+TEST_CASE("verdict: a hang behind the last iteration is one of the last save, of that iteration") {
+  faults::Fault watchdog = fault("watchdog", Level::error, "collective operation timeout");
+  watchdog.consequence = watchdog.timeout = true;
+  const auto library = faults::Library().with({watchdog});
+  MadeJob job(1);
+  for (int k = 1; k <= 9; ++k)
+    job.iterate(0, k, std::nullopt).reach = k < 9 ? wire::Reach::before : wire::Reach::total;
+  job.say(0, {"Watchdog caught collective operation timeout", Level::error});
+  job.say(0, {"terminate called after throwing an instance of 'std::runtime_error'"});
+  Options options;
+  options.library = &library;
+  const Report report = diagnose(job.state(), {}, options).report;
+  CHECK(report.verdict.state == State::hung);
+  CHECK(report.verdict.stage == Stage::checkpoint_save);
+  CHECK(report.verdict.iteration == Iteration{9});
+}
+
+TEST_CASE("verdict: kind 'failed at the end': a pause behind the last iteration is no hang") {
+  for (const char* text :
+       {"FileNotFoundError: converter/quantize is missing", "OSError: [Errno 28] No space left",
+        "RuntimeError: the exported graph does not match"})
+    for (const bool complete : {true, false}) {
+      CAPTURE(text);
+      MadeJob job(1);
+      for (int k = 1; k <= 9; ++k)
+        job.iterate(0, k, k * 1000).reach =
+            k < 9 || !complete ? wire::Reach::before : wire::Reach::total;
+      job.say(0, {text, Level::error}, 400'000);
+      const Report report = diagnose(job.state(), {}, {}).report;
+      CHECK(report.verdict.state == (complete ? State::crashed : State::hung));
+    }
+}
+
+TEST_CASE("verdict: kind 'harmless warning': what most jobs survive makes no hang of a silence") {
+  const auto library = faults::Library().with({fault("fresh", Level::warning, "could not find")});
+  for (const char* text :
+       {"could not find a saved state in ckpt/latest", "tracker could not find its cache",
+        "loader could not find the index, one is built"})
+    for (const bool at_work : {true, false}) {
+      CAPTURE(text);
+      MadeJob job(1);
+      job.iterate_all(1, 30);
+      job.say(0, {text, Level::warning}, 4'000'000);
+      std::string line = "reads";
+      for (int i = 0; at_work && i < 200; ++i) {
+        job.say(0, {line}, 4'001'000);
+        line = i % 20 == 0 ? "reads" : line + " more";
+      }
+      Options options;
+      options.library = &library;
+      const Report report = diagnose(job.state(), {}, options).report;
+      CHECK(report.verdict.state == (at_work ? State::unknown : State::hung));
+      CHECK(report.events.empty() == at_work);
+    }
+}
+
+TEST_CASE("verdict: kind 'lost peer': the last lines say that a peer is gone, and nobody more") {
+  for (const char* line : {"Call to write failed : Connection reset by peer",
+                           "socket closed by remote host", "broken pipe to rank 3"}) {
+    CAPTURE(line);
+    faults::Fault lost = fault("lost", Level::warning, line);
+    lost.consequence = lost.accuses_peer = true;
+    const auto library = faults::Library().with({lost});
+    const auto say = [&](MadeJob& job) { job.say(0, {line, Level::error}, 20'100); };
+    CHECK(ended(say, &library).verdict.state == State::crashed);
+    const auto go_on = [&](MadeJob& job) {
+      say(job);
+      job.iterate(0, 21, 21'000);
+      job.iterate(0, 22, 22'000);
+    };
+    CHECK(ended(go_on, &library).verdict.state == State::unknown);
+    const auto warn = [&](MadeJob& job) { job.say(0, {line, Level::warning}, 20'100); };
+    CHECK(ended(warn, &library).verdict.state == State::unknown);
+  }
+}
+
+TEST_CASE("verdict: kind 'stopped': who stopped the job leads, and is in the first sentence") {
+  for (const char* line : {"KeyboardInterrupt", "Training interrupted by user",
+                           "TERM_RUNLIMIT: job killed after reaching LSF run time limit"}) {
+    CAPTURE(line);
+    const auto library = faults::Library().with({stop(line, "somebody")});
+    for (const bool buffered : {false, true}) {
+      CAPTURE(buffered);
+      const Report report = ended(
+          [&](MadeJob& job) {
+            job.say(0, {line, Level::unknown}, 20'100);
+            job.say(1, {"RuntimeError: DataLoader worker is killed", Level::error}, 20'200);
+            if (buffered) job.iterate(0, 21, 20'300);
+          },
+          &library);
+      CHECK(report.verdict.state == State::crashed);
+      CHECK(report.verdict.summary.find("stopped by somebody") != std::string::npos);
+      REQUIRE_FALSE(report.events.empty());
+      CHECK(report.events.front().text == line);
+    }
+  }
+}
+
+TEST_CASE("verdict: a log that ends with a stop which the program caught is of a job that ended") {
+  const auto library = faults::Library().with({stop("asked to leave", "somebody")});
+  for (const char* line : {"asked to leave, closing gracefully", "UserWarning: asked to leave",
+                           "trainer: was asked to leave by the operator"}) {
+    CAPTURE(line);
+    const auto say = [&](MadeJob& job) { job.say(0, {line, Level::warning}, 20'100); };
+    CHECK(ended(say, &library).verdict.state == State::crashed);
+    const auto works_on = [&](MadeJob& job) {
+      say(job);
+      for (int i = 0; i < 30; ++i) job.say(0, {"writing shard"}, 20'200 + i);
+    };
+    CHECK(ended(works_on, &library).verdict.state != State::crashed);
+  }
+}
+
+TEST_CASE("verdict: a stop behind another failure is its consequence") {
+  const auto library = faults::Library().with({stop("KeyboardInterrupt", "somebody")});
+  const Report report = ended(
+      [](MadeJob& job) {
+        job.say(1, {"RuntimeError: shapes differ", Level::error}, 20'100);
+        job.say(0, {"KeyboardInterrupt", Level::unknown}, 25'000);
+      },
+      &library);
+  CHECK(report.verdict.state == State::crashed);
+  CHECK(report.verdict.summary.find("stopped by") == std::string::npos);
+  REQUIRE_FALSE(report.events.empty());
+  CHECK(report.events.front().text == "RuntimeError: shapes differ");
+}
+
+}  // namespace
+}  // namespace l4::diagnose
