@@ -57,6 +57,17 @@ constexpr std::array kForms{
     FigureForm{Kind::rate, "wps", "loss=9.1|ppl=550|wps=12000", "wps", 12000},
     FigureForm{Kind::rate, "tflops", "tflops: 131.5  mfu: 42 %", "tflops", 131.5},
     FigureForm{Kind::rate, "throughput", "\"throughput\": 512.25}", "throughput", 512.25},
+    FigureForm{Kind::rate, "throughput per gpu (tflop/s/gpu)",
+               "| throughput per GPU (TFLOP/s/GPU): 410.2 | learning rate: 1.5E-04 |",
+               "throughput per GPU (TFLOP/s/GPU)", 410.2},
+    FigureForm{Kind::rate, "tflops per gpu", "global_step: 20 | TFLOPS_per_GPU: 388.1 |",
+               "TFLOPS_per_GPU", 388.1},
+    FigureForm{Kind::rate, "tokens per second per gpu",
+               "Step 7 | loss:1.9 tokens_per_second_per_gpu:830.5 log", "tokens_per_second_per_gpu",
+               830.5},
+    FigureForm{Kind::rate, "mfu", "step 12 | loss 3.1 | mfu: 41.2%", "mfu", 41.2},
+    FigureForm{Kind::rate, "tgs", "loss=7.01 tgs=4021.5 lr=1e-4", "tgs", 4021.5},
+    FigureForm{Kind::rate, "ips", "global step 40, loss: 9.1, ips: 310.5 tokens/s", "ips", 310.5},
     FigureForm{Kind::rate, "throughput per npu", "train_throughput_per_npu: 86.2T",
                "train_throughput_per_npu", 86.2},
 };
@@ -180,15 +191,15 @@ constexpr std::size_t last_two(std::string_view text, std::size_t end) {
 }
 /// The rows whose tails end so, one bit for each: nearly no word of a log ends like a tail.
 constexpr auto kRowsByEnd = [] {
-  static_assert(kForms.size() <= 32);
-  std::array<std::uint32_t, 32 * 32> rows{};
+  static_assert(kForms.size() <= 64);
+  std::array<std::uint64_t, 32 * 32> rows{};
   for (std::size_t row = 0; row < kForms.size(); ++row)
-    rows[last_two(kForms[row].tail, kForms[row].tail.size())] |= std::uint32_t{1} << row;
+    rows[last_two(kForms[row].tail, kForms[row].tail.size())] |= std::uint64_t{1} << row;
   return rows;
 }();
 
 const FigureForm* form_ending_at(std::string_view text, std::size_t end, std::size_t& begin) {
-  for (std::uint32_t rows = kRowsByEnd[last_two(text, end)]; rows != 0; rows &= rows - 1) {
+  for (std::uint64_t rows = kRowsByEnd[last_two(text, end)]; rows != 0; rows &= rows - 1) {
     const FigureForm& form = kForms[static_cast<std::size_t>(std::countr_zero(rows))];
     if (const auto at = begin_of_tail(text, end, form.tail)) {
       // The tail begins a word, or stands behind a joint: "gloss" is no loss, "trainLoss" is one.

@@ -1,9 +1,12 @@
 #include "aggregator/diagnose/suspicion.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <functional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "aggregator/diagnose/clues/scale.h"
@@ -14,6 +17,17 @@
 
 namespace l4::diagnose {
 namespace {
+
+/// The source of what was said of a node beside its ranks, as a subject.
+std::string_view speaker(const job::JobView& view, const job::RankView& launcher) {
+  const auto are_all = [&](wire::SourceKind kind) {
+    return std::ranges::all_of(launcher.streams, [&](std::uint32_t stream) {
+      return view.streams[stream].state->source.kind == kind;
+    });
+  };
+  if (are_all(wire::SourceKind::kernel)) return "its node's kernel";
+  return are_all(wire::SourceKind::launcher) ? "its launcher" : "its node's log";
+}
 
 /// Evidence from a launcher (an exit code, a killed process) concerns a rank of its node: the most
 /// suspicious one.
@@ -29,7 +43,7 @@ void pass_on_launchers(const job::JobView& view, std::vector<Suspicion>& ranks) 
       if (!view.ranks[rank].launcher || ranks[rank].score <= 0) continue;
       ranks[*best].score += ranks[rank].score;
       for (const std::string& why : ranks[rank].why)
-        ranks[*best].why.push_back("its launcher " + why);
+        ranks[*best].why.push_back(fmt::format("{} {}", speaker(view, view.ranks[rank]), why));
     }
   }
 }

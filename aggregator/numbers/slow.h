@@ -42,6 +42,8 @@ struct Slow {
   double passing_ratio_min = 1.5;
   /// [iterations] that such a phase lasts
   std::size_t passing_min = 8;
+  /// [share] of a shift: a step of several iterations so near to one side is all of it
+  double step_scatter = 0.15;
   /// [ms] least time at ratio 2; scaled by the square of ln(ratio)
   Millis lasting{8000};
   /// [times] a long iteration takes at least so many times as long as usual

@@ -66,6 +66,7 @@ struct Accusers::Tuple {
   std::vector<std::uint32_t> nodes, ranks;
   std::vector<std::string> unknown_nodes;
   std::vector<Rank> unknown_ranks;
+  bool of_itself = false;  ///< its speaker's own node may be meant
 };
 
 Accusers::Accusers(const job::JobView& view) : view_(view) {
@@ -173,7 +174,8 @@ void Accusers::add(Tuple&& tuple, Accused& to) {
                                [&](std::uint32_t rank) { return view_.ranks[rank].node == node; });
   });
   for (const std::uint32_t node : tuple.nodes)
-    if (!spoken_on([&](const job::StreamView& stream) { return stream.node == node; }))
+    if (tuple.of_itself ||
+        !spoken_on([&](const job::StreamView& stream) { return stream.node == node; }))
       insert(to.nodes, node);
   for (const std::uint32_t rank : tuple.ranks)
     if (!spoken_on([&](const job::StreamView& stream) { return stream.rank == rank; }))
@@ -208,7 +210,7 @@ bool Accusers::is_list(const Accused& accused) const {
          accused.outsiders.size() > numbers::evidence().unknown_max;
 }
 
-Accused Accusers::of(const job::EventView& event) {
+Accused Accusers::of(const job::EventView& event, bool of_itself) {
   Accused accused;
   bool any = false;
   for (const job::ParameterSeen& seen : event.parameters) {
@@ -216,6 +218,7 @@ Accused Accusers::of(const job::EventView& event) {
     any = true;
     Tuple tuple;
     tuple.seen = &seen;
+    tuple.of_itself = of_itself;
     for (const Parameter& value : seen.values)
       if (value.blamed) take(value, tuple);
     add(std::move(tuple), accused);

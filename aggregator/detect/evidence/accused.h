@@ -46,7 +46,8 @@ class Accusers {
   /// `view` must outlive it.
   explicit Accusers(const job::JobView& view);
 
-  Accused of(const job::EventView& event);
+  /// `of_itself`: the speaker is no rank, and its node is meant where the line names that.
+  Accused of(const job::EventView& event, bool of_itself = false);
   /// All that of() has found so far.
   const std::vector<Outsider>& outsiders() const { return outsiders_; }
 

@@ -405,6 +405,34 @@ SlowPhase rated_phase(const Values& logs, const Ticks& ticks, const RateFall& ra
   return phase;
 }
 
+/// How many of the `stride` iterations of a step were slow, where an iteration takes `usual` or
+/// `slow` ms.
+double slow_iterations(const job::ClockTick& step, std::int64_t stride, double usual, double slow) {
+  const double near = numbers::slow().step_scatter;  // so near to one of both, it is all of it
+  const double share = (step.duration_ms - usual) / (slow - usual);
+  return static_cast<double>(stride) * (share < near ? 0 : share > 1 - near ? 1 : share);
+}
+
+/// The shift began within one of the two steps at its border; see slowdown.h. Steps of another
+/// length, or with something between them that does not compare, are left as they are.
+void place_within_step(const Values& logs, const Ticks& ticks, const SlowPhase& phase,
+                       std::int64_t stride, Slowdown& found) {
+  if (phase.from < 2) return;
+  const job::ClockTick& border = *ticks[phase.from];
+  const job::ClockTick& before = *ticks[phase.from - 1];
+  const auto number = [&](std::size_t i) { return ticks[i]->iteration.value(); };
+  if (number(phase.from) - number(phase.from - 1) != stride ||
+      number(phase.from - 1) - number(phase.from - 2) != stride)
+    return;
+  const double usual = std::exp(median_between(logs, 0, phase.from));
+  const double slow = std::exp(median_between(logs, phase.from, phase.to));
+  const double count =
+      slow_iterations(before, stride, usual, slow) + slow_iterations(border, stride, usual, slow);
+  const auto whole = std::max<std::int64_t>(std::llround(count), 1);
+  found.first = Iteration{border.iteration.value() - whole + 1};
+  if (border.last_done) found.since = *border.last_done - Millis{std::llround(count * slow)};
+}
+
 Slowdown find_among(const job::JobView& view, const job::JobClock& clock, const Options& options,
                     const std::optional<RateFall>& rates) {
   Slowdown found;
@@ -437,6 +465,9 @@ Slowdown find_among(const job::JobView& view, const job::JobClock& clock, const 
     return at > 0 ? ticks[at - 1]->last_done : std::nullopt;
   };
   found.since = begin_of(phase.from);
+  const bool lasts_on = phase.to == logs.size() && phase.from == earliest;
+  if (clock.stride > 1 && !clock.counted && lasts_on)
+    place_within_step(logs, ticks, phase, clock.stride, found);
   found.earliest = ticks[earliest]->iteration;
   found.earliest_since = begin_of(earliest);
   found.drags = find_drags(view, found.first, found.last);

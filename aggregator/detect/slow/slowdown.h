@@ -6,7 +6,8 @@
 // shift must last longer, since a busy host or disk passes. Where only some iterations take longer
 // (a link loses packets, a disk stutters), the typical one may stay as it was: then the part of
 // long iterations counts. Where times scatter too much to tell, rates that lines print confirm a
-// shift of the typical iteration.
+// shift of the typical iteration. Where only each n-th iteration is printed, the step in which the
+// shift began took between the one and the other, and that tells in which iteration it did.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +58,7 @@ struct Drag {
 struct Slowdown {
   bool found = false;
   bool by_symptoms = false;  ///< found by symptoms, where times alone do not suffice: symptoms.h
-  Iteration first{0};        ///< first slow iteration
+  Iteration first{0};        ///< first slow iteration; estimated where not each is printed
   Iteration last{0};         ///< last slow iteration; the newest if it lasts
   std::optional<TimeMs> since;
   /// It may have begun here already, where times scatter; as `first` and `since` if they do not.

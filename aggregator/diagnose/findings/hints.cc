@@ -131,7 +131,7 @@ void ask_reports(const job::JobView& view, const std::vector<std::uint32_t>& cau
   const auto of_rank = [&](std::uint32_t event) { return is_of_rank(view, view.events[event]); };
   if (std::ranges::any_of(causes, of_rank)) return;
   for (const std::uint32_t event : reports)
-    if (!of_rank(event)) hints.accused[event] = accusers.of(view.events[event]);
+    if (!of_rank(event)) hints.accused[event] = accusers.of(view.events[event], true);
 }
 
 /// What the library knows of the event; the first fault is the most exact one.

@@ -221,6 +221,29 @@ TEST_CASE("kind: a few numbers, printed at odd distances, tell of a large shift"
   }
 }
 
+TEST_CASE(
+    "kind 'each tenth is printed': the step at the border tells in which iteration it began") {
+  for (const std::int64_t begin : {201, 203, 205, 208, 210})
+    for (const double noise : {0.0, 0.04}) {
+      CAPTURE(begin);
+      CAPTURE(noise);
+      MadeJob job(2);
+      double now = 0;
+      for (std::int64_t k = 1; k <= 400; ++k) {
+        const double off = noise * (k % 3 == 0 ? 1 : k % 3 == 1 ? -1 : 0);
+        now += 1000.0 * (k >= begin ? 2 : 1) * (1 + off);
+        if (k % 10 == 0) job.iterate(0, k, static_cast<std::int64_t>(now));
+      }
+      const job::JobView view = job.view();
+      const Slowdown slow = find_slowdown(view, job::make_clock(view));
+      REQUIRE(slow.found);
+      CHECK(std::abs(slow.first.value() - begin) <= 1);
+      REQUIRE(slow.since);
+      const auto since = (*slow.since - job::test::after(0)).count();
+      CHECK(std::abs(static_cast<double>(since) - 1000.0 * static_cast<double>(begin - 1)) < 2500);
+    }
+}
+
 TEST_CASE("kind: another job's numbers behind a jump are not compared, however few") {
   for (const int more : {3, 8, 30}) {
     CAPTURE(more);
