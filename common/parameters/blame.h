@@ -5,7 +5,8 @@
 // names it ("task 5", "pod train-worker-2") or it is spelt like a host ("node17"), and a complaint
 // stands beside it with nothing but linking words between: "task 5: Exited", "no response from rank
 // 3". In "rank 0 timed out waiting for rank 3" the second one is blamed. A field of its own line or
-// a quoted key ("ip: 10.0.0.12") belongs to the complaint above it. Not blamed: a label of the
+// a quoted key ("ip: 10.0.0.12") belongs to the complaint above it. Of a table of failures only the
+// one under a heading of its own counts ("Root Cause:"). Not blamed: a label of the
 // speaker ("[Rank 3] Watchdog .."), a range ("tasks 0-7"), a list of more than kBlamedMax, ranks of
 // a parallel group, workers of a data loader. Pure, no allocation but the values, bounded by
 // kTokens.

@@ -12,6 +12,7 @@
 #include "aggregator/job/median.h"
 #include "aggregator/job/view.h"
 #include "aggregator/numbers/slow.h"
+#include "common/base/earliest.h"
 #include "common/wire/segment.h"
 
 namespace l4::detect::slow {
@@ -465,11 +466,12 @@ Slowdown find_among(const job::JobView& view, const job::JobClock& clock, const 
     return at > 0 ? ticks[at - 1]->last_done : std::nullopt;
   };
   found.since = begin_of(phase.from);
-  const bool lasts_on = phase.to == logs.size() && phase.from == earliest;
-  if (clock.stride > 1 && !clock.counted && lasts_on)
+  // Where only some iterations are long, a step at the border tells nothing.
+  if (clock.stride > 1 && !clock.counted && shift.found)
     place_within_step(logs, ticks, phase, clock.stride, found);
-  found.earliest = ticks[earliest]->iteration;
+  found.earliest = std::min(found.first, ticks[earliest]->iteration);
   found.earliest_since = begin_of(earliest);
+  if (found.earliest_since && found.since) keep_earliest(found.earliest_since, found.since);
   found.drags = find_drags(view, found.first, found.last);
   // A job that is slow everywhere also has a slowest rank, by a little.
   std::erase_if(found.drags, [&](const Drag& drag) {

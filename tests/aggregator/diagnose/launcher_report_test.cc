@@ -3,6 +3,7 @@
 
 #include "aggregator/diagnose/diagnose.h"
 #include "aggregator/faults/library.h"
+#include "tests/aggregator/diagnose/made_faults.h"
 #include "tests/aggregator/job/made_job.h"
 
 namespace l4::diagnose {
@@ -26,11 +27,8 @@ Report reported(const char* rank, const char* host, Cause cause) {
       {said.events.front().id,
        1,
        {{wire::ParameterKind::rank, rank, true}, {wire::ParameterKind::host, host, true}}});
-  faults::Fault table;
-  table.id = "table";
-  table.severity = Level::error;
+  faults::Fault table = fault("table", Level::error, "ChildFailedError");
   table.consequence = true;
-  table.patterns = {"ChildFailedError"};
   const auto library = faults::Library().with({table});
   Options options;
   options.library = &library;

@@ -244,6 +244,21 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("kind 'each tenth is printed': where only some are long, no step tells where it began") {
+  MadeJob job(2);
+  double now = 0;
+  for (std::int64_t k = 10; k <= 1400; k += 10) {
+    now += 10'000.0 * (k > 700 && k % 50 < 20 ? 2.5 : 1);
+    job.iterate(0, k, static_cast<std::int64_t>(now));
+  }
+  const job::JobView view = job.view();
+  const Slowdown slow = find_slowdown(view, job::make_clock(view));
+  REQUIRE(slow.found);
+  CHECK(slow.first.value() % 10 == 0);
+  CHECK(slow.first >= Iteration{700});
+  CHECK(slow.first <= Iteration{750});
+}
+
 TEST_CASE("kind: another job's numbers behind a jump are not compared, however few") {
   for (const int more : {3, 8, 30}) {
     CAPTURE(more);
