@@ -184,6 +184,7 @@ void JobPipeline::end(LogNumber number) {
     log.extents.cover(decoder.progress().front, true, batch_);
   }
   finish_run(log, true);
+  log.past.clear();
   log.learners.clear();
   log.stats = decoder.stats();
   log.time_format = decoder.time_format();
@@ -195,30 +196,40 @@ void JobPipeline::end(LogNumber number) {
 segment::Segmenter& JobPipeline::segmenter_of(LogState& log, std::size_t speaker) {
   const auto source = log.runs.source(speaker);
   if (source && segmenters_[source->value()]) return *segmenters_[source->value()];
-  const SourceId id = source ? *source : SourceId{static_cast<std::uint32_t>(segmenters_.size())};
-  if (!source) {
-    log_of_source_.push_back(log.number);
-    segmenters_.emplace_back();
-    log.runs.add(speaker, id);
-  }
+  const SourceId id = source ? *source : next_source(log);
+  if (!source) log.runs.add(speaker, id);
   segment::IterationLearner learner;
   if (speaker < log.learners.size()) learner = std::move(log.learners[speaker]);
-  segmenters_[id.value()] = std::make_unique<segment::Segmenter>(
+  segmenters_[id.value()] = make_segmenter(id, std::move(learner));
+  define_source(log, speaker, id, log.runs.current(), true);
+  return *segmenters_[id.value()];
+}
+
+SourceId JobPipeline::next_source(const LogState& log) {
+  const SourceId id{static_cast<std::uint32_t>(segmenters_.size())};
+  log_of_source_.push_back(log.number);
+  segmenters_.emplace_back();
+  return id;
+}
+
+std::unique_ptr<segment::Segmenter> JobPipeline::make_segmenter(SourceId id,
+                                                                segment::IterationLearner learner) {
+  auto made = std::make_unique<segment::Segmenter>(
       id,
       [this](wire::Segment&& segment, std::span<const wire::ByteRange> where) {
         on_segment(std::move(segment), where);
       },
       std::move(learner));
-  if (options_.live) segmenters_[id.value()]->set_shares(kRuns, kTuples);
-  define_source(log, speaker, id, true);
-  return *segmenters_[id.value()];
+  if (options_.live) made->set_shares(kRuns, kTuples);
+  return made;
 }
 
 /// Defines the source in the batch, if it is not defined or its definition has changed.
-void JobPipeline::define_source(LogState& log, std::size_t speaker, SourceId id, bool last_run) {
+void JobPipeline::define_source(LogState& log, std::size_t speaker, SourceId id, std::uint32_t run,
+                                bool last_run) {
   wire::SourceDefinition source = log.speakers.definition(speaker);
   source.id = id;
-  source.run = log.runs.current();
+  source.run = run;
   if (!last_run) source.modified.reset();  // the file continued after the run
   if (const auto& segmenter = segmenters_[id.value()]) source.marker = segmenter->marker_taken();
   const auto [told, first] = log.defined.try_emplace(id, source);
@@ -229,6 +240,7 @@ void JobPipeline::define_source(LogState& log, std::size_t speaker, SourceId id,
 
 /// Begins a run: all lines from here on belong to it.
 void JobPipeline::begin_run(LogState& log, std::uint64_t from_byte) {
+  log.past.clear();
   finish_run(log, false);
   output_.sources_forgotten(log.runs.begin(from_byte));
 }
@@ -246,9 +258,10 @@ void JobPipeline::finish_run(LogState& log, bool last) {
       log.marks = segmenter->marks();
       log.marker_taken = segmenter->marker_taken();
     }
-    define_source(log, speaker, id, last);
+    define_source(log, speaker, id, log.runs.current(), last);
     if (speaker >= log.learners.size()) log.learners.resize(speaker + 1);
     log.learners[speaker] = segmenter->release_learner();
+    if (!last) log.past[id] = std::move(segmenter);
     segmenter.reset();
   });
   log.defined.clear();
@@ -294,6 +307,7 @@ void JobPipeline::ingest(LogState& log, const decode::Record& record) {
       miner_.learn(record.text, record.level >= Level::warning, record.outline);
   created_ += match.created;
   segment::TemplateTraits& known = traits_of(match.id, record);
+  if (log.runs.is_past(record.bytes.from)) return add_past(log, speaker, record, match.id);
   if (options_.live && NcclCards::may_tell(record.text))
     nccl_cards_.add(record.text, log.speakers.definition(speaker), record.speaker.device);
   segment::Segmenter* own = &segmenter_of(log, speaker);
@@ -317,6 +331,26 @@ void JobPipeline::ingest(LogState& log, const decode::Record& record) {
   if (created_ > options_.drain.templates_max / kUntoldShare) define_changed();
   if (own->was_silent()) note_silent(record);
   if (!known.figures.empty()) figures_.add(record, known, *own);
+  log.reading.note(known.role.packs);
+}
+
+/// Adds a record that waited for further lines (a warning, a traceback) while a new run began: it
+/// belongs to the run in which it stands, as a segment of its own.
+void JobPipeline::add_past(LogState& log, std::size_t speaker, const decode::Record& record,
+                           LocalTemplateId id) {
+  const FileRuns::Past run = log.runs.at(speaker, record.bytes.from);
+  const SourceId source = run.source ? *run.source : next_source(log);
+  if (!run.source) {
+    log.runs.add_at(speaker, record.bytes.from, source);
+    define_source(log, speaker, source, run.number, false);
+  }
+  const segment::TemplateTraits& known = traits_[id];
+  const Stage stage = record.stack.empty() ? Stage::unknown : packs_->stage_of(record.stack);
+  std::unique_ptr<segment::Segmenter>& segmenter = log.past[source];
+  if (!segmenter) segmenter = make_segmenter(source, {});
+  if (log.fed) segmenter->set_arrival(log.fed->wall);
+  segmenter->add(record, id, known, std::nullopt, stage);
+  segmenter->finish();
   log.reading.note(known.role.packs);
 }
 
@@ -454,12 +488,13 @@ void JobPipeline::ship(LogState& log, Millis steady, bool all) {
     const auto told = log.defined.find(id);
     const bool marked =
         told != log.defined.end() && told->second.marker != segmenter->marker_taken();
-    if (again || marked) define_source(log, speaker, id, true);
+    if (again || marked) define_source(log, speaker, id, log.runs.current(), true);
   });
   log.described = false;
   if (!log.ended) note_reading(log);
   ship_segments(log);
   const decode::Progress now = log.decoder->progress();
+  if (!log.runs.is_past(now.given.bytes)) log.past.clear();
   log.extents.cover(now.given, false, batch_);
   log.dirty = !log.ended && (now.given != now.front || now.unfinished);
 }
@@ -563,6 +598,7 @@ void JobPipeline::restart() {
     log->extents.clear();
     log->defined.clear();
     log->learners.clear();
+    log->past.clear();
     log->watch = {};
     log->records_to = 0;
     log->reading = {};

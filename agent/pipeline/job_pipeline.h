@@ -136,7 +136,13 @@ class JobPipeline {
   void note_reading(LogState& log);
   segment::TemplateTraits& traits_of(LocalTemplateId id, const decode::Record& record);
   segment::Segmenter& segmenter_of(LogState& log, std::size_t speaker);
-  void define_source(LogState& log, std::size_t speaker, SourceId id, bool last_run);
+  SourceId next_source(const LogState& log);
+  std::unique_ptr<segment::Segmenter> make_segmenter(SourceId id,
+                                                     segment::IterationLearner learner);
+  void add_past(LogState& log, std::size_t speaker, const decode::Record& record,
+                LocalTemplateId id);
+  void define_source(LogState& log, std::size_t speaker, SourceId id, std::uint32_t run,
+                     bool last_run);
   void begin_run(LogState& log, std::uint64_t from_byte);
   void finish_run(LogState& log, bool last);
   void on_segment(wire::Segment&& segment, std::span<const wire::ByteRange> where);

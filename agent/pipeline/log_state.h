@@ -40,7 +40,9 @@ struct LogState {
   segment::RunWatch watch;
   std::vector<segment::IterationLearner> learners;  ///< by speaker, from the previous run
   decode::Options decode;
-  std::unique_ptr<decode::Decoder> decoder;            ///< while the log is read
+  std::unique_ptr<decode::Decoder> decoder;  ///< while the log is read
+  /// Segmenters of the run before, while records of it may wait in the decoder.
+  std::map<SourceId, std::unique_ptr<segment::Segmenter>> past;
   std::map<SourceId, wire::SourceDefinition> defined;  ///< sources of the current run, as sent
 
   /// Set once the log was read to its end.

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "agent/pipeline/job_pipeline.h"
@@ -22,33 +25,52 @@ struct RunCount : Output {
   std::uint32_t runs = 0;
 };
 
-/// Number of runs; live in pieces of 100 bytes, too.
+/// Reads the text as one file; live in pieces of 100 bytes.
+void read(std::string_view text, bool live, Output& out) {
+  Options options;
+  options.live = live;
+  JobPipeline pipeline("job", segment::test::packs(), options, out);
+  discover::LogFile file;
+  file.name = file.node = "train";
+  const LogNumber log = pipeline.open(file, {});
+  FilePosition part;
+  part.path = "/logs/train";
+  part.file.key = 7;
+  pipeline.begin_part(log, part);
+  const std::size_t step = live ? 100 : text.size();
+  for (std::size_t at = 0; at < text.size(); at += step) {
+    pipeline.feed(log, text.substr(at, step));
+    if (live) pipeline.flush(Millis{0});
+  }
+  pipeline.end(log);
+  pipeline.flush(Millis{0}, true);
+}
+
+/// Number of runs; live, too.
 std::uint32_t runs_in(std::string_view text) {
   std::array<std::uint32_t, 2> counts{};
   for (const bool live : {false, true}) {
     RunCount out;
-    Options options;
-    options.live = live;
-    JobPipeline pipeline("job", segment::test::packs(), options, out);
-    discover::LogFile file;
-    file.name = file.node = "train";
-    const LogNumber log = pipeline.open(file, {});
-    FilePosition part;
-    part.path = "/logs/train";
-    part.file.key = 7;
-    pipeline.begin_part(log, part);
-    const std::size_t step = live ? 100 : text.size();
-    for (std::size_t at = 0; at < text.size(); at += step) {
-      pipeline.feed(log, text.substr(at, step));
-      if (live) pipeline.flush(Millis{0});
-    }
-    pipeline.end(log);
-    pipeline.flush(Millis{0}, true);
+    read(text, live, out);
     counts[live] = out.runs;
   }
   CHECK(counts[0] == counts[1]);
   return counts[0];
 }
+
+/// The run and the rank by which lines were counted: the first of each event in a segment.
+struct RunLines : Output {
+  void batch(wire::Batch&& batch) override {
+    for (const wire::SourceDefinition& source : batch.sources) sources[source.id] = source;
+    for (const wire::Segment& segment : batch.segments) {
+      const wire::SourceDefinition& source = sources.at(segment.source);
+      for (const wire::EventCount& event : segment.events)
+        run_of.insert_or_assign(event.first_line, std::pair(source.run, source.rank));
+    }
+  }
+  std::map<SourceId, wire::SourceDefinition> sources;
+  std::map<std::uint64_t, std::pair<std::uint32_t, std::optional<Rank>>> run_of;
+};
 
 /// A program in one wording: its start, and what it prints of an iteration.
 struct Program {
@@ -129,6 +151,31 @@ TEST_CASE("kind: processes of one start that repeat each other are one run") {
       CHECK(runs_in(failed) == 1);
     }
   }
+}
+
+TEST_CASE("kind: the last words of a rank, which the next run follows, belong to their own run") {
+  const std::vector<std::string> words = {
+      "[rank3]: Traceback (most recent call last):\n[rank3]:   File \"fit.py\", line 31, in fit\n"
+      "[rank3]:     net(x)\n[rank3]: RuntimeError: shapes do not agree\n",
+      "[rank3]:[W325 22:00:17.135203704 Net.cpp:1524] Warning: the group was not closed\n",
+      "[rank3]: ERROR: lost the connection to the store\n"};
+  for (const Program& program : programs())
+    for (const std::string& last : words)
+      for (const bool live : {false, true}) {
+        CAPTURE(program.iteration);
+        CAPTURE(last);
+        CAPTURE(live);
+        const std::string before = program.start() + program.train(1, 60);
+        const auto at = static_cast<std::uint64_t>(std::ranges::count(before, '\n')) + 1;
+        const std::string other = "[rank1]: KeyError: 'labels'\n[rank1]: left\n";
+        RunLines out;
+        read(before + last + other + std::string(kTracebacks[0]) + program.start() +
+                 program.train(1, 90),
+             live, out);
+        REQUIRE(out.run_of.contains(at));
+        CHECK(out.run_of.at(at) == std::pair(0U, std::optional(Rank{3})));
+        CHECK(out.run_of.rbegin()->second.first == 1);
+      }
 }
 
 TEST_CASE("kind: a log that begins in mid-training has no start-up to come again") {
