@@ -25,6 +25,11 @@ std::string_view exception_name(std::string_view line) {
   return line.substr(line.rfind('.') + 1);
 }
 
+/// Further lines of a usage: indented by argparse, a hint by click.
+bool continues_usage(std::string_view body) {
+  return indent_of(body) >= 1 || (body.starts_with("Try ") && text::contains(body, "help"));
+}
+
 }  // namespace
 
 Folder::Folder(std::size_t fold_lines_max, Sink sink)
@@ -190,13 +195,13 @@ Folder::Decision Folder::judge(Fold& fold, const Message& message, Shape shape) 
       return next && shape == Shape::indented && !stamped(fold, message) ? Decision::join_and_end
                                                                          : Decision::end;
     case Kind::usage:
-      if (shape == Shape::usage_error) {
+      if (shape == Shape::usage_error || message.body.starts_with("Error: ")) {
         fold.text.assign(message.record.text);
         fold.record.level = Level::error;
         return Decision::join_and_end;
       }
-      return next && indent_of(message.body) >= 1 && !stamped(fold, message) ? Decision::join
-                                                                             : Decision::end;
+      return next && continues_usage(message.body) && !stamped(fold, message) ? Decision::join
+                                                                              : Decision::end;
     case Kind::held:
       return judge_held(fold, message, shape);
   }
@@ -397,6 +402,7 @@ void Folder::emit(Fold& fold) {
   fold.record.details = fold.details;
   fold.record.bar = fold.bar;
   fold.record.folded = fold.lines.size() > 1;
+  fold.record.refused = fold.kind == Kind::usage && fold.record.level >= Level::error;
   sink_(fold.record);
 }
 

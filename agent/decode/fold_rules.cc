@@ -48,6 +48,7 @@ constexpr std::array kShapeOpenings{
     Opening{"Current thread 0x", Shape::thread},
     Opening{"Extension modules:", Shape::note},
     Opening{"usage: ", Shape::usage},
+    Opening{"Usage: ", Shape::usage},
     Opening{"Signal: ", Shape::note},
     Opening{"Signal code: ", Shape::note},
     Opening{"Failing at address:", Shape::note},

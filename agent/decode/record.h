@@ -47,6 +47,7 @@ struct Record {
   std::string_view details;  ///< of a folded record: the lines below `text`, their beginning
   Outline outline;           ///< outline of `text`, if it is part of one line; else none
   bool folded = false;       ///< several lines: traceback, stack, banner table
+  bool refused = false;      ///< how a program is used, and which argument it refuses
   bool clock_returned = false;  ///< the few times before were later, by another clock
 };
 

@@ -312,7 +312,8 @@ void JobPipeline::ingest(LogState& log, const decode::Record& record) {
     nccl_cards_.add(record.text, log.speakers.definition(speaker), record.speaker.device);
   segment::Segmenter* own = &segmenter_of(log, speaker);
   auto mark = own->mark_of(record, match.id, known);
-  const segment::RunWatch::Line line{speaker, match.id, record.level, record.folded, record.time};
+  const segment::RunWatch::Line line{speaker,       match.id,       record.level,
+                                     record.folded, record.refused, record.time};
   if (log.watch.begins(line, known, mark)) {
     begin_run(log, record.bytes.from);
     own = &segmenter_of(log, speaker);

@@ -244,6 +244,26 @@ bool is_glued(std::string_view line, std::size_t begin, std::size_t end, bool na
   return !named || is_digit(at_or_blank(line, zeros)) || is_name_letter(at_or_blank(line, zeros));
 }
 
+/// "2.2e+04": a whole number as a program that rounds its figures prints it.
+std::optional<Whole> rounded_number(std::string_view line, std::size_t begin, std::size_t end) {
+  constexpr std::size_t kExponentMax = 12;
+  std::size_t mark = end;
+  if (at_or_blank(line, mark) == '.') mark = digits_end(line, mark + 1);
+  const std::size_t places = mark > end ? mark - end - 1 : 0;
+  const bool marked =
+      is_one_of(at_or_blank(line, mark), "eE") && at_or_blank(line, mark + 1) == '+';
+  if (!marked || end - begin != 1 || (mark > end && places == 0)) return std::nullopt;
+  const std::size_t last = digits_end(line, mark + 2);
+  const auto exponent = number_at(line, mark + 2, last);
+  if (!exponent || *exponent > std::int64_t{kExponentMax} ||
+      places > static_cast<std::size_t>(*exponent) || is_name_letter(at_or_blank(line, last)))
+    return std::nullopt;
+  std::int64_t value = line[begin] - '0';
+  for (std::size_t i = 0; i < static_cast<std::size_t>(*exponent); ++i)
+    value = value * 10 + (i < places ? line[end + 1 + i] - '0' : 0);
+  return Whole{value, 0, begin, last};
+}
+
 /// True if a bar is drawn from `at` on: tqdm's "[00:31<01:00", Keras's "[==>..]", rich's "━━".
 bool is_drawn(std::string_view line, std::size_t at) {
   at = skip_blanks(line, at);
@@ -349,6 +369,8 @@ class Finder {
   std::size_t visit(std::size_t begin, std::size_t end) {
     const auto value = number_at(line_, begin, end);
     const bool glued = is_glued(line_, begin, end, false);
+    if (glued)
+      if (const auto rounded = rounded_number(line_, begin, end)) return visit_rounded(*rounded);
     if (!value || (glued && !may_be_whole(end))) return end;
     Whole whole{*value, 0, begin, end};
     if (glued && is_letter(at_or_blank(line_, end))) return visit_open_bar(whole);
@@ -364,6 +386,16 @@ class Finder {
     read_total(line_, whole);
     const Name name = named != Unit::unknown ? before : name_behind(line_, whole.end);
     add(whole, unit_said(name.says), name.hash, is_bar(whole));
+    return whole.end;
+  }
+
+  /// Losses and rates are rounded, too, so only a word makes such a number a counter.
+  std::size_t visit_rounded(const Whole& whole) {
+    const char before = at_or_blank(line_, whole.begin == 0 ? line_.size() : whole.begin - 1);
+    const Name name = name_before(line_, whole.begin);
+    if (unit_said(name.says) == Unit::iteration && !is_one_of(before, ".-/:") &&
+        !is_name_letter(before))
+      add(whole, Unit::iteration, name.hash, false);
     return whole.end;
   }
 

@@ -167,6 +167,7 @@ bool RunWatch::begins(const Line& line, const TemplateTraits& traits,
   if (restless()) leader_.reset();
   const bool begun = (mark && !restless() && falls(line.speaker, *mark)) ||
                      (banner != nullptr && repeats(line.speaker, banner)) ||
+                     (line.refused && worked_) ||
                      (!opens(line) && file_.opening.may_hold(line.id) && opens_again(line));
   if (begun) {
     const Jumps jumps = jumps_;
@@ -181,6 +182,7 @@ bool RunWatch::begins(const Line& line, const TemplateTraits& traits,
     records_ = first_ = records;
     if (banner != nullptr) banners_[{line.speaker, banner}] = records_;
   }
+  worked_ |= mark.has_value() || !traits.figures.empty();
   note_end(line, traits);
   return begun;
 }

@@ -5,12 +5,13 @@
 // banner (a line that a rule pack declares as such) is printed again after its run had an
 // iteration, an end or an error. It also begins when the lines come again with which the file began
 // (OpeningLines): at once if something shows that the run before is over (a traceback, an end,
-// the word of a batch system, a long pause), else once the next number does not go on. If the
-// number goes on, the lines are printed once an epoch, or by a run that was resumed. Numbers that
-// fall because an epoch begins do not get here, because EpochCounter has added them up; those of
-// another marker (another numbering) are not compared. Numbers that jump back and forth count no
-// iterations and begin no runs (restless()). One per file, one thread; a few numbers and one entry
-// per banner and speaker.
+// the word of a batch system, a long pause), else once the next number does not go on. A program
+// that refuses its arguments has only begun, so the iterations and losses before are those of
+// another run. If the number goes on, the lines are printed once an epoch, or by a run that was
+// resumed. Numbers that fall because an epoch begins do not get here, because EpochCounter has
+// added them up; those of another marker (another numbering) are not compared. Numbers that jump
+// back and forth count no iterations and begin no runs (restless()). One per file, one thread; a
+// few numbers and one entry per banner and speaker.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +39,7 @@ class RunWatch {
     LocalTemplateId id;
     Level level = Level::unknown;
     bool folded = false;         ///< several lines, such as a traceback
+    bool refused = false;        ///< a program refuses its arguments
     std::optional<TimeMs> time;  ///< the printed time
   };
 
@@ -94,6 +96,7 @@ class RunWatch {
       banners_;                            // last record of each banner
   std::uint64_t records_ = 0, first_ = 0;  ///< records of the file; before the run's first
   bool came_to_something_ = false;
+  bool worked_ = false;          ///< the run printed an iteration, a loss or a rate
   bool ended_ = false;           ///< something showed an end, and no number grew since then
   bool paused_ = false;          ///< the lines that come again stand behind a long pause
   std::optional<TimeMs> begin_;  ///< the first printed time of the run

@@ -242,9 +242,9 @@ bool parse_iso(text::Cursor& cursor, Civil& civil) {
   text::Cursor c = cursor;
   if (!parse_iso_date(c, civil)) return false;
   const char between = c.peek();
-  if (between != 'T' && between != ' ' && between != '_' && between != '-') return false;
+  if (!std::string_view("T _-,;:/@").contains(between)) return false;
   ++c.at;
-  if (between == ' ') c.skip_blanks();
+  if (between == ' ' || between == ',') c.skip_blanks();
   if (!parse_clock(c, civil)) return false;
   parse_half_day(c, civil);
   parse_zone(c, civil);

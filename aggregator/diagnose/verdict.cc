@@ -308,6 +308,15 @@ bool prints_figures(const job::JobView& view) {
   return false;
 }
 
+/// A loss was printed: one line of an unknown program may be too few to tell its iterations.
+bool prints_loss(const job::JobView& view) {
+  return std::ranges::any_of(view.streams, [](const job::StreamView& stream) {
+    return std::ranges::any_of(stream.state->figures.windows(), [](const wire::FigureWindow& one) {
+      return one.kind == wire::FigureKind::loss;
+    });
+  });
+}
+
 /// Step 0 is all that was printed, as some programs do when they are set up, and behind it most
 /// ranks were still starting.
 bool is_only_set_up(const Findings& findings) {
@@ -323,10 +332,12 @@ bool is_only_set_up(const Findings& findings) {
 /// progress were seen, the training stage had lasted, or figures were printed.
 bool has_trained(const VerdictInput& input) {
   const job::JobClock& clock = input.findings.clock;
-  if (clock.has_iterations() && !is_only_set_up(input.findings) &&
+  const bool set_up = is_only_set_up(input.findings);
+  if (clock.has_iterations() && !set_up &&
       (!clock.counted || clock.ticks.size() >= numbers::verdict().signs_min))
     return true;
   if (prints_figures(input.findings.view)) return true;
+  if (!set_up && prints_loss(input.findings.view)) return true;
   const auto& failed = input.findings.failures.first_failure;
   return failed &&
          std::ranges::any_of(input.findings.stages.spans, [&](const detect::stage::Span& span) {

@@ -178,6 +178,24 @@ TEST_CASE("kind: the last words of a rank, which the next run follows, belong to
       }
 }
 
+TEST_CASE("kind: a program that refuses its arguments has only begun") {
+  const std::vector<std::string> refusals = {
+      "usage: fit.py [-h] --out OUT\nfit.py: error: the following arguments are required: --out\n",
+      "usage: run.py [-h] [--lr LR]\n              [--depth DEPTH]\n"
+      "run.py: error: unrecognized arguments: --dpeth 4\n",
+      "Usage: train [OPTIONS]\nTry 'train --help' for help.\n\nError: No such option: --widht\n",
+      "usage: tool [--mode {a,b}]\ntool: error: argument --mode: invalid choice: 'c'\n"};
+  for (const Program& program : programs())
+    for (const std::string& refusal : refusals) {
+      CAPTURE(program.iteration);
+      CAPTURE(refusal);
+      CHECK(runs_in(program.start() + program.train(1, 60) + refusal + refusal) == 2);
+      CHECK(runs_in(program.start() + "Test accuracy: 89.86  Loss: 0.3443\n" + refusal) == 2);
+      CHECK(runs_in(program.start() + refusal + program.start() + refusal) == 1);
+      CHECK(runs_in(refusal + refusal + program.start() + program.train(1, 60)) == 1);
+    }
+}
+
 TEST_CASE("kind: a log that begins in mid-training has no start-up to come again") {
   for (const Program& program : programs()) {
     CAPTURE(program.iteration);

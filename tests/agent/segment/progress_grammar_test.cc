@@ -66,6 +66,11 @@ TEST_CASE("kind: the number in each form of a progress line, and its epoch") {
       {"|    iterations           | 245         |", {245, 0, Unit::iteration}},
       {"| step | 120 |", {120, 0, Unit::iteration}},
       {"|  train_epoch  |  7  |", {7, 0, Unit::epoch}},
+      // rounded
+      {"| step       | 2.2e+04  |", {22000, 0, Unit::iteration}},
+      {"global_step: 1.05e+03, loss: 8.1e-01", {1050, 0, Unit::iteration}},
+      {"iteration 3e+02 | nll 2.1e+00", {300, 0, Unit::iteration}},
+      {"{'loss': 2.5e+01, 'num_updates': 1.234E+05}", {123400, 0, Unit::iteration}},
       // a word
       {"global_step: 31, interval_runtime: 2.5", {31, 0, Unit::iteration}},
       {"{\"epoch\": 1.25, \"loss\": \"3.1\", \"num_updates\": \"30\"}", {30, 0, Unit::iteration}},
@@ -105,10 +110,27 @@ TEST_CASE("kind: the number in each form of a progress line, and its epoch") {
 }
 
 TEST_CASE("kind: numbers that count something else, or nothing") {
-  for (const char* line :
-       {"2026-11-27 15:04:05 ready", "loss 2.131", "connected to 10.0.0.7:29500", "rank 3 is here",
-        "Killing subprocess 4100", "uploaded 3/4MB", "done: 45%", "v2.11", "epochs = 3",
-        "node-7 joined", "checkpoint-500", "time: 8000", "shard 12", "24/11/2026", "layer4.conv"}) {
+  for (const char* line : {"2026-11-27 15:04:05 ready",
+                           "loss 2.131",
+                           "connected to 10.0.0.7:29500",
+                           "rank 3 is here",
+                           "Killing subprocess 4100",
+                           "uploaded 3/4MB",
+                           "done: 45%",
+                           "v2.11",
+                           "epochs = 3",
+                           "node-7 joined",
+                           "checkpoint-500",
+                           "time: 8000",
+                           "shard 12",
+                           "24/11/2026",
+                           "layer4.conv",
+                           "loss 1.2e+02",
+                           "step 1.25e+01",
+                           "lr 3e-05",
+                           "samples/s: 2.1e+04",
+                           "step: 2e-03",
+                           "iter-3e+02"}) {
     CAPTURE(line);
     Counters counters;
     find_counters(line, counters);

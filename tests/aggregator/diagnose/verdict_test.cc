@@ -51,6 +51,30 @@ TEST_CASE("verdict: an iteration that is printed is training") {
   for (const int iterations : {1, 2, 20}) CHECK(state_after(iterations, false) == State::crashed);
 }
 
+TEST_CASE("verdict: kind 'one loss': a program that printed a loss has trained") {
+  struct Row {
+    wire::FigureKind kind;
+    State state;
+  };
+  for (const Row& row : {Row{wire::FigureKind::loss, State::crashed},
+                         Row{wire::FigureKind::loss_term, State::launch_failed},
+                         Row{wire::FigureKind::rate, State::launch_failed}}) {
+    MadeJob job(1);
+    for (int i = 0; i < 60; ++i) job.say(0, {"reading the settings"}, i * 100);
+    job.say(0, {"building the model"}, 6'000).stage = Stage::model_build;
+    wire::FigureWindow window;
+    window.kind = row.kind;
+    window.name = "printed";
+    window.count = 1;
+    window.least = window.median = window.most = window.final = 2.5;
+    job.say(0, {"now at <*>, printed <*>"}, 9'000);
+    window.source = job.source_of(0).id;
+    job.figures_of(0).push_back(window);
+    job.say(0, {"Traceback (most recent call last): RuntimeError: bad", Level::fatal}, 10'000);
+    CHECK(diagnose(job.state(), {}, {}).report.verdict.state == row.state);
+  }
+}
+
 TEST_CASE("verdict: kind 'bare numbers': a program that prints little else has trained") {
   for (const int numbers : {30, 49, 50, 400}) {
     MadeJob job(1);
