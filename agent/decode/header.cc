@@ -219,7 +219,8 @@ Header scan_header(std::string_view text, bool stamped) {
     } else if ((c == '(' || c == '<') && walk.bare == 0 &&
                walk.level_in(at, c == '(' ? ')' : '>')) {
       at = text.find(c == '(' ? ')' : '>', at) + 1;
-    } else if (c == '(' && text.substr(at).starts_with(kAscendGroup)) {
+    } else if (c == '(' && (text.substr(at).starts_with(kAscendGroup) ||
+                            (walk.bare == 0 && rank_word(text, at + 1)))) {
       const std::size_t close = text.find(')', at);
       if (close == std::string_view::npos) break;
       at = walk.group(at, close);

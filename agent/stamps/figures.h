@@ -99,6 +99,26 @@ inline bool us_slash(std::string_view line, RawStamp& stamp) {
   return finish(line, 0, c.at, stamp);
 }
 
+/// `20.11.2026 15:53:26`, the day first, and `20-11-2026 15:53:26`, where the month may be.
+inline bool year_last(std::string_view line, RawStamp& stamp) {
+  text::Cursor c{line};
+  Civil& d = stamp.civil;
+  int first = 0, second = 0;
+  if (!c.parse_number(2, 2, first)) return false;
+  const char sign = c.peek();
+  if ((sign != '.' && sign != '-') || !c.accept(sign) || !c.parse_number(2, 2, second) ||
+      !c.accept(sign) || !c.parse_number(4, 4, d.year))
+    return false;
+  d.month = sign == '.' ? second : first;
+  d.day = sign == '.' ? first : second;
+  if (!c.accept(", ") && !c.accept(" - ") && !c.accept(' ') && !c.accept(sign)) return false;
+  c.skip_blanks();
+  if (!parse_clock(c, d)) return false;
+  parse_zone(c, d);
+  stamp.either_first = sign == '-';
+  return finish(line, 0, c.at, stamp);
+}
+
 /// `2026/11/20 15:53:26`, `2026/11/20-15:53:26`, Gin's `2026/11/20 - 15:53:26` and Spark's
 /// `26/11/20 15:53:26`.
 inline bool slash(std::string_view line, RawStamp& stamp) {

@@ -47,6 +47,7 @@ constexpr std::array kFormats{
                 kAny, labelled_epoch},
     StampFormat{"six_digits", "012", kDigits, " ", six_digits},
     StampFormat{"us_slash", kDigits, "0123456789/", "/", us_slash},
+    StampFormat{"year_last", "0123", kDigits, ".-", year_last},
     StampFormat{"slash", kDigits, kDigits, "/", slash},
     StampFormat{"month_slash", "01", kDigits, "/", month_slash},
     StampFormat{"bracket_slash", "[", kDigits, "/", bracket_slash},

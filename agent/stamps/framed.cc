@@ -36,14 +36,23 @@ bool begins_with_digits(std::string_view text) {
          std::ranges::all_of(text.substr(0, kDigitsMin), text::is_digit);
 }
 
+/// "rank3" in front of a stamp, without brackets.
+bool is_rank(std::string_view word) {
+  constexpr std::string_view kRank = "rank";
+  return word.starts_with(kRank) && word.size() > kRank.size() &&
+         std::ranges::all_of(word.substr(kRank.size()), text::is_digit);
+}
+
 /// What was read of the frame.
 struct Frame {
   int depth = 0;  ///< of brackets
   std::size_t words = 0;
   Level level = Level::unknown;
+  bool braced = false;     ///< a brace stands in it
   bool announces = false;  ///< a level or an announcing word stands in it
 
   void sign(char c) {
+    braced |= c == '{';
     if (c == '[' || c == '(' || c == '<' || c == '{') ++depth;
     if (c == ']' || c == ')' || c == '>' || c == '}') depth = std::max(depth - 1, 0);
   }
@@ -56,8 +65,9 @@ struct Frame {
     const bool announced = announcing(word) != Announcing::none;
     announces |= announced || of_word != Level::unknown;
     if (announced || of_word != Level::unknown) return true;
-    // A word with a digit in brackets is the label of a rank or host, which is no frame.
-    if (depth > 0) return std::ranges::none_of(word, text::is_digit);
+    // An object's keys are no labels.
+    if (braced) return depth > 0 && std::ranges::none_of(word, text::is_digit);
+    if (depth > 0 || is_rank(word)) return true;
     return word.size() <= kTagMax && std::ranges::all_of(word, text::is_upper);
   }
 };

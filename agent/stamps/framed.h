@@ -2,9 +2,9 @@
 // `=== 2024-.. ===`, `Started at Tue Mar  4 ..`.
 //
 // A frame is what loggers and scripts put before a time: brackets, bars and other signs, levels,
-// words that announce a time, and words without digits within brackets. Behind it stands a stamp of
-// one of the other rows (formats.h). A sentence is no frame, so a date in the middle of a text is
-// left alone.
+// words that announce a time, the rank of the speaker, and any words within brackets. Behind it
+// stands a stamp of one of the other rows (formats.h). A sentence is no frame, so a date in the
+// middle of a text is left alone.
 #pragma once
 
 #include <string_view>

@@ -393,7 +393,8 @@ void add_ends(const VerdictInput& input, FactSet& set) {
   set.add(Fact::kept, endings.kept);
   set.add(Fact::ended, endings.ended());
   set.add(Fact::tidied, endings.tidied && !endings.is_told());
-  set.add(Fact::gone, endings.gone);
+  // After a long silence the signal ends a job that stood still.
+  set.add(Fact::gone, endings.gone || (endings.asked && !input.findings.silence.overdue));
 }
 
 /// The logs end with words for a good end: an evaluation that prints nothing stood before them.
@@ -507,6 +508,8 @@ static bool others_went_on(const Findings& findings) {
 }
 
 bool has_stopped(const Findings& findings) {
+  // What a program prints that was asked to end did not end it.
+  if (findings.endings.asked && !findings.processes.first_left) return false;
   // A program that leaves prints new lines, and so does one that evaluates or saves for the first
   // time, behind which nothing follows for a while.
   const bool leaving = leaves(findings.view);

@@ -23,7 +23,7 @@ enum class Fact : std::uint8_t {
   kept,         ///< the result was saved, or totals of the run were printed
   ended,        ///< something shows that the processes have ended, and not how
   tidied,       ///< only the programs themselves show it, which close what they used
-  gone,         ///< somebody cleans up behind a process
+  gone,         ///< somebody cleans up behind a process, or it was asked to end
   failed,       ///< a process or a line says that the job cannot go on
   stopped,      ///< somebody, or a limit, stopped it, and nothing failed before
   untrained,    ///< nothing shows that training had begun

@@ -380,6 +380,7 @@ class Scanner {
     const bool introduced = std::ranges::any_of(kBeforeHost, follows);
     const char behind = word.size() < rest().size() ? rest()[word.size()] : ' ';
     if (begins(word, "rank") || behind == '/' || behind == '=') return 0;
+    if (follows("gpu") || follows("numa")) return 0;  // "GPU node-8": a device
     const bool infix = has_node_infix(word);
     if (!named && !infix && !introduced) return 0;
     add(ParameterKind::host, std::string(word));

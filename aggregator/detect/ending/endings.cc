@@ -46,6 +46,9 @@ void note(Ending ending, Endings& found) {
     case Ending::tidied:
       found.tidied = true;
       break;
+    case Ending::asked:
+      found.asked = true;
+      break;
     case Ending::gone:
       found.gone = true;
       break;
@@ -61,16 +64,40 @@ void note_line(const job::JobView& view, const job::Occurrence& at,
   lines[at.stream] = std::max(lines[at.stream], at.stats.last_line);
 }
 
-void add_sign(const job::JobView& view, const job::JobClock& clock, std::uint32_t index,
-              Endings& found) {
+/// The first lines of each log that say that the job ended well, or that its result was kept.
+class KeptLines {
+ public:
+  explicit KeptLines(const job::JobView& view) {
+    for (const job::EventView& event : view.events) {
+      const Ending ending = ending_of(event.text);
+      if (ending != Ending::kept && ending != Ending::well) continue;
+      for (const job::Occurrence& at : event.at) {
+        const auto [line, first] = lines_.try_emplace(view.streams[at.stream].log(), at.first_line);
+        if (!first) line->second = std::min(line->second, std::uint64_t{at.first_line});
+      }
+    }
+  }
+  bool stands_before(const job::JobView& view, const job::Occurrence& at) const {
+    const auto found = lines_.find(view.streams[at.stream].log());
+    return found != lines_.end() && found->second < at.first_line;
+  }
+
+ private:
+  std::map<job::Log, std::uint64_t> lines_;
+};
+
+void add_sign(const job::JobView& view, const job::JobClock& clock, const KeptLines& kept,
+              std::uint32_t index, Endings& found) {
   const job::EventView& event = view.events[index];
   const Ending ending = ending_of(event.text);
   if (ending == Ending::none) return;
   FailureEvent sign;
   sign.event = index;
-  sign.severity = ending == Ending::gone ? Severity::failure : Severity::notice;
+  const bool failure = ending == Ending::gone || ending == Ending::asked;
+  sign.severity = failure ? Severity::failure : Severity::notice;
   for (std::uint32_t i = 0; i < event.at.size(); ++i) {
     if (!is_at_end(view, clock, event.at[i])) continue;
+    if (ending == Ending::asked && kept.stands_before(view, event.at[i])) continue;
     const auto& last = event.at[i].stats.last_time;
     if (last && (ending == Ending::kept || ending == Ending::well)) keep_latest(found.said, *last);
     if (ending == Ending::well) note_line(view, event.at[i], found.well_lines);
@@ -83,7 +110,7 @@ void add_sign(const job::JobView& view, const job::JobClock& clock, std::uint32_
   }
   if (sign.occurrences.empty()) return;
   note(ending, found);
-  if (ending == Ending::gone || ending == Ending::left || ending == Ending::tidied)
+  if (failure || ending == Ending::left || ending == Ending::tidied)
     found.signs.push_back(std::move(sign));
 }
 
@@ -114,7 +141,8 @@ void compare_totals(const job::JobView& view, Endings& found) {
 
 Endings find_endings(const job::JobView& view, const job::JobClock& clock) {
   Endings found;
-  for (std::uint32_t i = 0; i < view.events.size(); ++i) add_sign(view, clock, i, found);
+  const KeptLines kept(view);
+  for (std::uint32_t i = 0; i < view.events.size(); ++i) add_sign(view, clock, kept, i, found);
   const auto place = [&](const FailureEvent& sign) {
     return std::tuple(sign.severity < Severity::failure,
                       std::string_view(view.streams[sign.first_stream].state->source.path),

@@ -25,6 +25,7 @@ struct Endings {
   bool kept = false;           ///< the result was saved, or totals of the run were printed
   bool left = false;           ///< the writer has ended, nobody says how
   bool tidied = false;         ///< the program has closed what it used, nobody says why
+  bool asked = false;          ///< the program was asked to end, before its result was kept
   bool gone = false;           ///< somebody cleans up behind a process
   bool followed = false;       ///< another run stands behind this one in the same file
   bool complete = false;       ///< the counters have reached their totals
@@ -39,7 +40,7 @@ struct Endings {
   /// Something shows that the processes have ended.
   bool ended() const { return tidied || is_told(); }
   /// Another than the program itself shows it.
-  bool is_told() const { return well || badly || left || gone || followed; }
+  bool is_told() const { return well || badly || left || asked || gone || followed; }
 };
 
 Endings find_endings(const job::JobView& view, const job::JobClock& clock);

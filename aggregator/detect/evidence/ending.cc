@@ -13,12 +13,39 @@
 namespace l4::detect {
 namespace {
 
-constexpr std::array<EndingForm, 38> kForms{{
+constexpr std::array<EndingForm, 46> kForms{{
     {Ending::gone,
      "leaked {semaphore|shared_memory|shared memory|folder|file}*clean up at *shutdown",
      "resource_tracker: There appear to be 56 leaked semaphore objects to clean up at shutdown"},
     {Ending::gone, "leaked {semaphore|shared_memory|shared memory|folder|file}*cleaned up",
      "There are 2 leaked folder objects that were cleaned up by the tracker"},
+    {Ending::asked,
+     "{received|caught|got|handling|handled|intercepted|trapped|detected} {|a |an |the }"
+     "{|termination |exit |stop |shutdown |preemption |external }"
+     "{signal|sigterm|sigusr1|sigusr2|sigint|sighup|sigquit|preemption}",
+     "Received SIGTERM (preemption), saving checkpoint and exiting"},
+    {Ending::asked,
+     "{exit|termination|stop|shutdown|preemption|sigterm|sigusr1|sigusr2|sighup|signal 1|signal 2|"
+     "signal 10|signal 12|signal 15} {|signal |notice |event }{|was }{received|caught|detected}",
+     "Preemption notice received from the metadata server, 30 s left"},
+    {Ending::asked,
+     "{exiting|stopping|leaving|terminating|quitting|shutting down} *{after|because|due "
+     "to|on|upon} "
+     "*{sigterm|sigusr1|sigusr2|signal|preemption|time limit|walltime|wall time}",
+     "exiting program at iteration 300 because a SIGTERM was received"},
+    {Ending::asked,
+     "{time limit|time-limit|walltime|wall time} {|is |was }{approaching|almost|nearly|near|close}",
+     "[SIGUSR1] time limit approaching, checkpointing and requeueing job 8812"},
+    {Ending::asked, "approaching {|the }{|job |wall |slurm }{time limit|time-limit|walltime}",
+     "Approaching the wall time limit, saving and leaving"},
+    {Ending::asked, "spot {|instance }{interruption|termination|preemption}",
+     "spot interruption notice: instance will be terminated in 120 s"},
+    {Ending::asked,
+     "{host|node|machine|instance|vm} will {|be }{terminated|preempted|reclaimed|evicted|go down|"
+     "shut down}",
+     "maintenance event: host will go down"},
+    {Ending::asked, "stop file *{found|exists|detected}",
+     "stop file /run/stop found, exiting after step 299"},
     {Ending::badly, "w&b process to finish*(failed",
      "wandb: Waiting for W&B process to finish... (failed 1). Press Control-C to abort syncing."},
     {Ending::badly, "program failed with code",
@@ -205,6 +232,14 @@ bool only_speaks_of(std::string_view text) {
   return holds_any(text, kWords);
 }
 
+/// What the program would do, or does not.
+bool only_may_be_asked(std::string_view text) {
+  constexpr auto kWords =
+      std::to_array<std::string_view>({" if ", " until ", " unless ", " when ", " once ", "ignor",
+                                       " not ", " never ", " no ", "signals"});
+  return begins_lower(text, "no ") || holds_any(text, kWords);
+}
+
 /// "ot_train.py:<*>", "trainer.cc:214": the place in the source that a logger prints.
 bool is_source_place(std::string_view word) {
   const std::size_t colon = word.find(':');
@@ -307,10 +342,11 @@ Ending ending_of(std::string_view text) {
   if (const auto code = exit_code_in(text); code && !tells_of_asked(text))
     ending = *code == 0 ? Ending::well : Ending::badly;
   if (ending == Ending::none || ending == Ending::gone) return ending;
+  if (ending == Ending::asked) return only_may_be_asked(text) ? Ending::none : ending;
   // "Loss is nan, stopping training": what stopped it was a failure.
   if (ending == Ending::kept && stops_for_failure(text)) return Ending::none;
-  const bool denied =
-      ending != Ending::left && ending != Ending::tidied && holds_any(text, kDenials);
+  const bool denied = ending != Ending::left && ending != Ending::tidied &&
+                      !text.contains(" not improve") && holds_any(text, kDenials);
   return denied || only_speaks_of(text) ? Ending::none : ending;
 }
 

@@ -18,6 +18,7 @@ enum class Ending : std::uint8_t {
   kept,    ///< the result is there: the final model was saved, totals of the run were printed
   left,    ///< the writer has ended and nobody says how: a shell's prompt, a batch system's account
   tidied,  ///< the same, and the program itself closes what it used: it was not killed
+  asked,   ///< the program says that a signal or a limit asks it to end, which it does
   gone,    ///< somebody cleans up behind a process that did not do so itself
   well,    ///< a launcher, a batch system or a tracker says that it ended well
   badly,   ///< the same, that it ended with an error

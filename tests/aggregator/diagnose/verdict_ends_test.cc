@@ -221,6 +221,35 @@ TEST_CASE("verdict: a log that ends with a stop which the program caught is of a
   }
 }
 
+TEST_CASE("verdict: kind 'asked to end': a program that says so was stopped, and that line leads") {
+  for (const std::string line : {"Received SIGTERM, saving and leaving", "stop signal received",
+                                 "time limit almost reached, writing a checkpoint"}) {
+    CAPTURE(line);
+    const auto leaves = [&](MadeJob& job) {
+      for (const int rank : {0, 1}) {
+        job.say(rank, {line}, 20'100);
+        job.say(rank, {"writing what there is to out/last"}, 20'200);
+        job.say(rank, {"bye"}, 20'300);
+      }
+    };
+    const Report report = ended(leaves);
+    CHECK(report.verdict.state == State::crashed);
+    REQUIRE(!report.events.empty());
+    CHECK(report.events.front().text == line);
+    const auto kept = [&](MadeJob& job) {
+      job.say(0, {"Final model saved to out/final"}, 20'050);
+      job.say(0, {line}, 20'100);
+    };
+    CHECK(ended(kept).verdict.state == State::finished);
+    const auto goes_on = [&](MadeJob& job) {
+      job.say(0, {line}, 20'100);
+      job.iterate(0, 21, 21'000);
+      job.iterate(0, 22, 22'000);
+    };
+    CHECK(ended(goes_on).verdict.state == State::unknown);
+  }
+}
+
 TEST_CASE("verdict: a stop behind another failure is its consequence") {
   const auto library = faults::Library().with({stop("KeyboardInterrupt", "somebody")});
   const Report report = ended(

@@ -152,6 +152,8 @@ TEST_CASE("blame: labels, ranges, lists of all, models and devices are nobody's 
       {"Training failed on resnet50 with cuda:3", ""},
       {"failed to load checkpoint-500 from llama-7b", ""},
       {"error on mlx5_2:1", ""},
+      {"Memory access fault by GPU node-8 (Agent handle: 0x8b1e2f0) on address 0x7f10c0000000", ""},
+      {"allocation on NUMA node-1 failed", ""},
       {"/job:ps/replica:0/task:5 failed", ""},
       {"worker.py:1228 failed", ""},
       {"connected to rank 3 and node17", ""},

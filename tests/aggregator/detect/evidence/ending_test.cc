@@ -39,6 +39,25 @@ TEST_CASE("endings: a batch system, a launcher or a tracker says how it ended, i
   }
 }
 
+TEST_CASE("endings: a program that leaves says who asked it to") {
+  for (const EndRow& row :
+       {EndRow{"trainer - INFO - Caught signal 15 (SIGTERM). Saving before exit.", Ending::asked},
+        EndRow{"Got SIGUSR1: writing a checkpoint for the requeue", Ending::asked},
+        EndRow{"[exiting program after receiving SIGTERM.] datetime: <*>", Ending::asked},
+        EndRow{"shutdown signal received", Ending::asked},
+        EndRow{"wall time is almost used up, stopping here", Ending::asked},
+        EndRow{"EC2: this instance will be reclaimed in <*> seconds", Ending::asked},
+        EndRow{"will leave when a SIGTERM is received", Ending::none},
+        EndRow{"received SIGHUP, which is ignored", Ending::none},
+        EndRow{"installed a handler for SIGTERM", Ending::none},
+        EndRow{"no preemption notice received", Ending::none},
+        EndRow{"received signals of 8 sensors", Ending::none},
+        EndRow{"Early stopping: the loss did not improve for 10 checks", Ending::kept}}) {
+    CAPTURE(row.text);
+    CHECK(ending_of(row.text) == row.ending);
+  }
+}
+
 TEST_CASE("endings: a process that is gone leaves traces, and so does one that ended") {
   for (const EndRow& row :
        {EndRow{"semaphore_tracker: There appear to be 6 leaked semaphores to clean up at shutdown",
