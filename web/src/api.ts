@@ -60,16 +60,29 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
   return answer;
 }
 
-/** GET /api/v1/PATH; `Key` says which answer it is. */
+/** The answer to the last of equal requests. */
+export interface LastAnswer {
+  text: string;
+  data: unknown;
+}
+
+/** GET /api/v1/PATH; `Key` says which answer it is. One that is as the last one was is the same object, so that nothing is
+    made of it again. */
 export async function get<Key extends keyof Answers>(
-  key: Key, path: string, signal?: AbortSignal): Promise<Answers[Key]> {
+  key: Key, path: string, signal?: AbortSignal, last?: LastAnswer): Promise<Answers[Key]> {
   if (handed) {
     const held = answerOf(handed, key, path);
     if (held === undefined) throw new ApiError(404, "not_found", "this file does not hold it");
     return held;
   }
   const answer = await ask(path, { headers: headersOf(), signal });
-  return await answer.json() as Answers[Key];
+  if (!last) return await answer.json() as Answers[Key];
+  const text = await answer.text();
+  if (text !== last.text) {
+    last.data = JSON.parse(text);
+    last.text = text;
+  }
+  return last.data as Answers[Key];
 }
 
 /** POST /api/v1/PATH with a JSON body. */

@@ -1,7 +1,7 @@
 // Data kept up to date: one stream of events that says what to ask for again, and polling beside it.
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { ApiError, ROOT, get, hasOwnToken, readStream } from "./api";
-import type { StreamEvent } from "./api";
+import type { LastAnswer, StreamEvent } from "./api";
 import type { Answers } from "./api_types";
 import { handed } from "./handed";
 
@@ -113,6 +113,7 @@ class Stream {
   private waiting: AbortController | null = null; // for the lock
   private release: (() => void) | null = null; // this tab holds it
   private absence = 0;
+  private followed = false; // a stream of this page has begun
 
   start(): void {
     document.addEventListener("visibilitychange", () => this.look());
@@ -121,7 +122,7 @@ class Stream {
       this.channel = new BroadcastChannel(NAME);
       this.channel.onmessage = (message) => this.told(message.data as Told);
     }
-    this.look();
+    this.look(true);
   }
 
   /** Also where a token has come meanwhile. */
@@ -131,13 +132,14 @@ class Stream {
     if (this.channel && !this.release) this.tell({ kind: "again" });
   }
 
-  private look(): void {
+  /** At the start of the page all is being asked already. */
+  private look(start = false): void {
     this.leave();
     if (document.hidden) return this.change({ link: "asleep" });
     this.tries = 0;
     if (this.channel && !hasOwnToken()) this.join(false);
     else this.open();
-    announce(["*"]);
+    if (!start) announce(["*"]);
   }
 
   /** Waits until this tab reads for all, or takes that from one that has fallen silent. */
@@ -208,12 +210,15 @@ class Stream {
 
   private heard(events: StreamEvent[], stopper: AbortController): void {
     if (stopper !== this.stopper) return;
+    const start = !this.followed && this.tries === 0; // nothing is missing between the first answers and the stream
     this.tries = 0;
     window.clearTimeout(this.watchdog);
     this.watchdog = window.setTimeout(() => stopper.abort(), SILENT_MS);
     change({ link: "live", heard: Date.now(), why: "" });
     for (const event of events) if (event.id) this.lastId = event.id;
-    const jobs = events.map((event) => event.event === "lost" ? "*" : jobOf(event));
+    this.followed ||= events.length > 0;
+    const jobs = events.filter((event) => !start || event.event !== "following")
+      .map((event) => event.event === "lost" ? "*" : jobOf(event));
     announce(jobs);
     this.tellState(jobs);
   }
@@ -244,12 +249,14 @@ class Stream {
 export const stream = new Stream();
 
 /** The answer with the rows of all pages: a page of a long list ends beyond 16 MiB. */
-async function getWhole<Key extends keyof Answers>(key: Key, path: string, signal: AbortSignal): Promise<Answers[Key]> {
-  const whole = await get(key, path, signal);
+async function getWhole<Key extends keyof Answers>(key: Key, path: string, signal: AbortSignal,
+                                                   last: LastAnswer): Promise<Answers[Key]> {
+  const whole = await get(key, path, signal, last);
   if (path.includes("count=")) return whole;
   const lists = whole as unknown as Record<string, unknown>;
   const rows = Object.values(lists).find((one) => Array.isArray(one)) as unknown[] | undefined;
   for (let next = lists["next"]; rows && typeof next === "string";) {
+    last.text = ""; // its rows will be more than it says
     const more = await get(key, `${path}${path.includes("?") ? "&" : "?"}after=${encodeURIComponent(next)}`, signal) as
       unknown as Record<string, unknown>;
     rows.push(...Object.values(more).find((one) => Array.isArray(one)) as unknown[]);
@@ -278,25 +285,36 @@ export function useAsked<Key extends keyof Answers>(
   useEffect(() => {
     if (path === null) return undefined;
     const stopper = new AbortController();
+    const last: LastAnswer = { text: "", data: null };
     let timer = 0;
+    let underWay = false; // an answer is awaited
+    let stale = false; // something has changed meanwhile
     const later = () => { if (!handed) timer = window.setTimeout(fetchNow, waits.current); };
+    const answered = () => {
+      underWay = false;
+      if (stale) fetchNow();
+      else later();
+    };
     const fetchNow = () => {
       if (document.hidden && !handed) return later();
-      getWhole(key, path, stopper.signal).then((data) => {
+      underWay = true;
+      stale = false;
+      return void getWhole(key, path, stopper.signal, last).then((data) => {
         setHeld({ path, data, error: null, at: Date.now() });
-        later();
+        answered();
       }, (error: unknown) => {
         if (stopper.signal.aborted) return;
         const known = error instanceof ApiError ? error : new ApiError(0, "failed", String(error));
         setHeld((before) => ({ ...before, data: before.path === path ? before.data : null, path,
                                error: known }));
-        later();
+        answered();
       });
     };
     const listener = (jobs: ReadonlySet<string>) => {
       if (job === "*" || jobs.has("*") || jobs.has(job)) {
         window.clearTimeout(timer);
-        fetchNow();
+        if (underWay) stale = true;
+        else fetchNow();
       }
     };
     fetchNow();
