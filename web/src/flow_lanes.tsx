@@ -4,6 +4,7 @@ import type { PointerEvent } from "react";
 import type { FlowFinding, FlowGroup, FlowJob, FlowStep } from "./api_types";
 import { counted, grouped, harmless, millis, some, span, spoken, timeText } from "./format";
 import { serverNow } from "./live";
+import type { MovingView } from "./map_view";
 import { Time, Wild, ZoneContext } from "./parts";
 
 const LANE = 14;
@@ -41,16 +42,64 @@ function lanesOf(flows: readonly FlowJob[]): Lane[] {
   });
 }
 
+interface LanesShape {
+  left: number;
+  right: number;
+  width: number;
+  height: number;
+  lane: number; // height of one
+  narrow: boolean;
+  x: (ms: number) => number;
+}
+
+function drawLanes(element: HTMLCanvasElement, lanes: readonly Lane[], shape: LanesShape): void {
+  const { left, right, width, height, lane, narrow, x } = shape;
+  const ratio = window.devicePixelRatio || 1;
+  if (element.width !== Math.round(width * ratio)) element.width = Math.round(width * ratio);
+  if (element.height !== Math.round(height * ratio)) element.height = Math.round(height * ratio);
+  const to = element.getContext("2d")!;
+  const style = getComputedStyle(element);
+  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  to.setTransform(ratio, 0, 0, ratio, 0, 0);
+  to.clearRect(0, 0, width, height);
+  const usual = new Path2D();
+  const slow = new Path2D();
+  const ground = new Path2D();
+  lanes.forEach((one, i) => {
+    const top = i * lane + lane - BAR - 3;
+    ground.rect(left, top, right - left, BAR);
+    for (const bar of one.bars) {
+      const from = Math.max(x(bar.from), left);
+      const until = Math.min(Math.max(x(bar.to), from + BAR_MIN), right);
+      if (until > left && from < right) (bar.step.slow ? slow : usual).rect(from, top, until - from, BAR);
+    }
+  });
+  to.fillStyle = colour("quiet-ground");
+  to.fill(ground);
+  to.fillStyle = colour("link");
+  to.fill(usual);
+  to.fillStyle = colour("bad");
+  to.fill(slow);
+  to.font = "400 11px system-ui, sans-serif";
+  to.fillStyle = colour("soft");
+  to.textBaseline = "middle";
+  to.textAlign = narrow ? "left" : "right";
+  lanes.forEach((one, i) => to.fillText(harmless(narrow ? one.name : one.name.replace(/ · [^·]*$/, "")),
+    narrow ? left : left - 10, i * lane + (narrow ? 7 : lane - BAR / 2 - 3), narrow ? right - left : left - 14));
+}
+
 interface LanesProps {
   flows: readonly FlowJob[];
   left: number;
   right: number;
   width: number;
-  x: (ms: number) => number;
+  moving: MovingView;
+  /** From the axis to pixels, as the view is now. */
+  x: () => (ms: number) => number;
 }
 
 export function FlowLanes(props: LanesProps) {
-  const { left, right, width, x } = props;
+  const { left, right, width, moving } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   const zone = useContext(ZoneContext);
   const [said, setSaid] = useState("");
@@ -59,49 +108,17 @@ export function FlowLanes(props: LanesProps) {
   const narrow = left <= 60;
   const lane = narrow ? NARROW_LANE : LANE;
   const height = lanes.length * lane;
+  const paint = useRef(() => {});
   useEffect(() => {
-    const frame = window.requestAnimationFrame(() => {
-      const element = canvas.current;
-      if (!element) return;
-      const ratio = window.devicePixelRatio || 1;
-      element.width = Math.round(width * ratio);
-      element.height = Math.round(height * ratio);
-      const to = element.getContext("2d")!;
-      const style = getComputedStyle(element);
-      const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
-      to.setTransform(ratio, 0, 0, ratio, 0, 0);
-      to.clearRect(0, 0, width, height);
-      const usual = new Path2D();
-      const slow = new Path2D();
-      const ground = new Path2D();
-      lanes.forEach((one, i) => {
-        const top = i * lane + lane - BAR - 3;
-        ground.rect(left, top, right - left, BAR);
-        for (const bar of one.bars) {
-          const from = Math.max(x(bar.from), left);
-          const until = Math.min(Math.max(x(bar.to), from + BAR_MIN), right);
-          if (until > left && from < right) (bar.step.slow ? slow : usual).rect(from, top, until - from, BAR);
-        }
-      });
-      to.fillStyle = colour("quiet-ground");
-      to.fill(ground);
-      to.fillStyle = colour("link");
-      to.fill(usual);
-      to.fillStyle = colour("bad");
-      to.fill(slow);
-      to.font = "400 11px system-ui, sans-serif";
-      to.fillStyle = colour("soft");
-      to.textBaseline = "middle";
-      to.textAlign = narrow ? "left" : "right";
-      lanes.forEach((one, i) => to.fillText(harmless(narrow ? one.name : one.name.replace(/ · [^·]*$/, "")), narrow ? left : left - 10,
-        i * lane + (narrow ? 7 : lane - BAR / 2 - 3), narrow ? right - left : left - 14));
-    });
-    return () => window.cancelAnimationFrame(frame);
+    paint.current = () => drawLanes(canvas.current!, lanes, { left, right, width, height, lane, narrow, x: props.x() });
+    moving.redraw();
   });
+  useEffect(() => moving.drawnBy(() => paint.current()), [moving]);
   const move = (event: PointerEvent) => {
     const box = canvas.current!.getBoundingClientRect();
     const at = event.clientX - box.left;
     const one = lanes[Math.floor((event.clientY - box.top) / lane)];
+    const x = props.x();
     if (!one) return setSaid("");
     const hit = one.bars.find((bar) => at >= x(bar.from) - 2 && at <= Math.max(x(bar.to), x(bar.from) + BAR_MIN) + 2);
     return setSaid(`${harmless(one.name)}${hit ? ` · step at ${timeText(millis(hit.step.begin)!, zone, serverNow())} · exchange of ${

@@ -19,6 +19,8 @@ export interface LinkState {
 const SILENT_MS = 40_000; // the aggregator sends a comment each 15 s
 const AGAIN_MS = [500, 1_000, 2_000, 5_000, 10_000];
 const STREAM_AGAIN_MS = 30_000; // after it had no room for one more stream
+const PAUSE = 30; // times as long as an answer took: what is a lot of work for the aggregator is asked for less often
+const PAUSE_MAX_MS = 60_000;
 const ANNOUNCE_MS = 200; // events that come together are one change
 
 let state: LinkState = { link: "connecting", heard: 0, why: "" };
@@ -289,16 +291,20 @@ export function useAsked<Key extends keyof Answers>(
     let timer = 0;
     let underWay = false; // an answer is awaited
     let stale = false; // something has changed meanwhile
-    const later = () => { if (!handed) timer = window.setTimeout(fetchNow, waits.current); };
+    let began = 0;
+    const later = (took = 0) => {
+      if (!handed) timer = window.setTimeout(fetchNow, Math.max(waits.current, Math.min(PAUSE * took, PAUSE_MAX_MS)));
+    };
     const answered = () => {
       underWay = false;
       if (stale) fetchNow();
-      else later();
+      else later(performance.now() - began);
     };
     const fetchNow = () => {
       if (document.hidden && !handed) return later();
       underWay = true;
       stale = false;
+      began = performance.now();
       return void getWhole(key, path, stopper.signal, last).then((data) => {
         setHeld({ path, data, error: null, at: Date.now() });
         answered();

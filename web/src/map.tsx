@@ -12,6 +12,7 @@ import { PHASES, Pictures, coloursOf, drawScene, layoutOf, xOf } from "./map_dra
 import type { Cell, Colours, Layout, Scene, View } from "./map_draw";
 import { busyRange, failureOf, matrixOf, onAxis, ordered, scoreOf } from "./map_data";
 import type { MapRow, Matrix, Order } from "./map_data";
+import { MovingView } from "./map_view";
 import { Empty, Failure, LimitContext, Loading, Section, ZoneContext } from "./parts";
 import { setQuery } from "./route";
 import type { Route } from "./route";
@@ -26,7 +27,6 @@ const FLOW_STEPS = 400; // the latest
 const NO_FLOWS_MS = 600_000; // where no records of flows are received
 const ROWS_MAX = 4_096;
 const CELLS_MAX = 2_000_000; // of an answer, which has at most 4 MiB
-const ASK_AGAIN_MS = 300; // after the view has come to rest
 const SHORT_MS = 120_000; // of a job that has hardly been compared yet
 const BEHIND = 0.06; // of the axis: what is shown behind a failure at least
 const BEYOND = 0.3; // of the axis: how far it goes on behind the last score, to show a silence
@@ -133,7 +133,8 @@ function useScheme(): string {
   return scheme;
 }
 
-function cellAt(scene: Scene, x: number, y: number): Cell | null {
+function cellAt(scene: Scene | null, x: number, y: number): Cell | null {
+  if (!scene) return null;
   const { matrix, layout, view, rows } = scene;
   if (x < 0 || x > layout.right) return null;
   const at = view.from + (Math.max(x, layout.left) - layout.left) / (layout.right - layout.left) * (view.to - view.from);
@@ -143,6 +144,24 @@ function cellAt(scene: Scene, x: number, y: number): Cell | null {
   if (y < layout.restTop || y >= layout.restTop + layout.restHeight) return null;
   const row = rows[Math.floor(view.top + (y - layout.restTop) / layout.restHeight * view.rows)];
   return row ? { row, column } : null;
+}
+
+/** The former cell where it is the same one. */
+function same(last: Cell | null, now: Cell | null): Cell | null {
+  return last && now && last.row === now.row && last.column === now.column ? last : now;
+}
+
+/** What draws on the canvas, made as large as it is shown. */
+function prepared(element: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
+  const ratio = window.devicePixelRatio || 1;
+  if (element.width !== Math.round(width * ratio) || element.height !== Math.round(height * ratio)) {
+    element.width = Math.round(width * ratio);
+    element.height = Math.round(height * ratio);
+    element.style.height = `${height}px`;
+  }
+  const to = element.getContext("2d")!;
+  to.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return to;
 }
 
 /** The view, kept within the axis and the rows. */
@@ -300,7 +319,8 @@ function Canvas(props: CanvasProps) {
     [width, matrix, incidents.length > 0]);
   const { whole } = props;
   const asked = useRef<Range | null>(null); // the range that this view has asked for itself
-  const [view, setView] = useState<View>(() => ({ ...(props.range ?? whole), top: 0, rows: rows.length }));
+  const rest = useRef(() => {});
+  const [moving] = useState(() => new MovingView({ ...(props.range ?? whole), top: 0, rows: rows.length }, () => rest.current()));
   const [hover, setHover] = useState<Cell | null>(null);
   const [chosen, setChosen] = useState<Cell | null>(null);
   const [why, setWhy] = useState(false);
@@ -311,19 +331,19 @@ function Canvas(props: CanvasProps) {
   // It grows while the job runs, and another range may be chosen outside.
   useEffect(() => {
     if (props.range !== null && props.range === asked.current) return;
-    setView((before) => ({ ...before, ...(props.range ?? whole) }));
+    moving.set({ ...moving.now, ...(props.range ?? whole) });
   }, [whole, props.range]);
-  useEffect(() => setView((before) => before.rows > rows.length || before.top + before.rows > rows.length
-    || before.rows === 0 ? { ...before, top: 0, rows: rows.length } : before), [rows.length]);
   useEffect(() => {
-    if (view.from === whole.from && view.to === whole.to) return undefined;
-    if (view.from === props.range?.from && view.to === props.range.to) return undefined;
-    const timer = window.setTimeout(() => {
-      asked.current = { from: view.from, to: view.to };
-      props.setRange(asked.current);
-    }, ASK_AGAIN_MS);
-    return () => window.clearTimeout(timer);
-  }, [view.from, view.to]);
+    const { now } = moving;
+    if (now.rows > rows.length || now.top + now.rows > rows.length || now.rows === 0)
+      moving.set({ ...now, top: 0, rows: rows.length });
+  }, [rows.length]);
+  rest.current = () => {
+    const { from, to } = moving.now;
+    if ((from === whole.from && to === whole.to) || (from === props.range?.from && to === props.range.to)) return;
+    asked.current = { from, to };
+    props.setRange(asked.current);
+  };
 
   // Other columns after a zoom: what is chosen stays at its time.
   const drawn = useRef(matrix);
@@ -345,45 +365,43 @@ function Canvas(props: CanvasProps) {
 
   if (canvas.current && colours.current?.scheme !== scheme)
     colours.current = { scheme, of: coloursOf(canvas.current) };
-  const scene: Scene | null = colours.current && { matrix, rows, view: view.rows ? view : { ...view, rows: Math.max(rows.length, 1) },
-    layout, colours: colours.current.of, report, zone, hover, chosen, byGroup, incidents };
+  const sceneNow = (): Scene | null => {
+    const { now } = moving;
+    return colours.current && { matrix, rows, view: now.rows ? now : { ...now, rows: Math.max(rows.length, 1) }, layout,
+      colours: colours.current.of, report, zone, hover, chosen, byGroup, incidents };
+  };
+  const paint = useRef(() => {});
   useEffect(() => {
-    const element = canvas.current!;
-    if (colours.current?.scheme !== scheme) colours.current = { scheme, of: coloursOf(element) };
-    const frame = window.requestAnimationFrame(() => {
-      const ratio = window.devicePixelRatio || 1;
-      if (element.width !== Math.round(width * ratio) || element.height !== Math.round(layout.height * ratio)) {
-        element.width = Math.round(width * ratio);
-        element.height = Math.round(layout.height * ratio);
-        element.style.height = `${layout.height}px`;
-      }
-      const to = element.getContext("2d")!;
-      to.setTransform(ratio, 0, 0, ratio, 0, 0);
-      const now: View = view.rows ? view : { ...view, rows: Math.max(rows.length, 1) };
-      drawScene(to, { matrix, rows, view: now, layout, colours: colours.current!.of, report, zone, hover, chosen,
-        byGroup, incidents },
-        pictures.current);
-    });
-    return () => window.cancelAnimationFrame(frame);
+    paint.current = () => {
+      const element = canvas.current!;
+      if (colours.current?.scheme !== scheme) colours.current = { scheme, of: coloursOf(element) };
+      drawScene(prepared(element, width, layout.height), sceneNow()!, pictures.current);
+    };
+    moving.redraw();
   });
+  useEffect(() => {
+    const release = moving.drawnBy(() => paint.current());
+    return () => {
+      release();
+      moving.stop();
+    };
+  }, [moving]);
 
   const zoom = useCallback((factor: number, at: number, withRows: boolean, middle: number) => {
-    setView((before) => {
-      const pivot = before.from + (before.to - before.from) * at;
-      const size = (before.to - before.from) * factor;
-      const seen = withRows ? before.rows * factor : before.rows;
-      const row = before.top + before.rows * middle;
-      return within({ from: pivot - size * at, to: pivot + size * (1 - at), rows: seen, top: row - seen * middle },
-        whole, rows.length, matrix.column);
-    });
+    const before = moving.now;
+    const pivot = before.from + (before.to - before.from) * at;
+    const size = (before.to - before.from) * factor;
+    const seen = withRows ? before.rows * factor : before.rows;
+    const row = before.top + before.rows * middle;
+    moving.set(within({ from: pivot - size * at, to: pivot + size * (1 - at), rows: seen, top: row - seen * middle },
+      whole, rows.length, matrix.column));
   }, [whole, rows.length, matrix.column]);
   const pan = useCallback((dx: number, dy: number) => {
-    setView((before) => {
-      const across = (before.to - before.from) * dx / (layout.right - layout.left);
-      const down = layout.restHeight > 0 ? before.rows * dy / layout.restHeight : 0;
-      return within({ from: before.from - across, to: before.to - across, rows: before.rows, top: before.top - down },
-        whole, rows.length, matrix.column);
-    });
+    const before = moving.now;
+    const across = (before.to - before.from) * dx / (layout.right - layout.left);
+    const down = layout.restHeight > 0 ? before.rows * dy / layout.restHeight : 0;
+    moving.set(within({ from: before.from - across, to: before.to - across, rows: before.rows, top: before.top - down },
+      whole, rows.length, matrix.column));
   }, [whole, rows.length, matrix.column, layout]);
 
   // React's own wheel listeners may not keep the page from zooming.
@@ -415,7 +433,7 @@ function Canvas(props: CanvasProps) {
   const move = (event: PointerEvent) => {
     const here = where(event);
     const before = grips.current.get(event.pointerId);
-    if (!before) return setHover(scene && cellAt(scene, here.x, here.y));
+    if (!before) return setHover((last) => same(last, cellAt(sceneNow(), here.x, here.y)));
     const other = [...grips.current].find(([id]) => id !== event.pointerId)?.[1];
     if (other) {
       const gap = (a: Grip, b: Grip) => Math.max(20, Math.hypot(a.x - b.x, a.y - b.y));
@@ -434,8 +452,8 @@ function Canvas(props: CanvasProps) {
   const up = (event: PointerEvent) => {
     const here = where(event);
     grips.current.delete(event.pointerId);
-    if (moved.current || !scene) return;
-    const cell = cellAt(scene, here.x, here.y);
+    if (moved.current) return;
+    const cell = cellAt(sceneNow(), here.x, here.y);
     setChosen(cell);
     setWhy(cell !== null);
   };
@@ -448,16 +466,16 @@ function Canvas(props: CanvasProps) {
     const column = Math.max(0, Math.min(matrix.columns - 1, (chosen?.column ?? matrix.columns - 1) + across));
     setChosen({ row, column });
     const at = rows.findIndex((one) => one.key === row.key);
-    if (at >= 0) setView((before) => within({ ...before,
-      top: at < before.top ? at : at >= before.top + before.rows ? at - before.rows + 1 : before.top },
-    whole, rows.length, matrix.column));
+    const { now } = moving;
+    if (at >= 0) moving.set(within({ ...now, top: at < now.top ? at : at >= now.top + now.rows ? at - now.rows + 1 : now.top },
+      whole, rows.length, matrix.column));
   };
   const key = (event: KeyboardEvent) => {
     const moves: Record<string, () => void> = {
       ArrowLeft: () => event.shiftKey ? pan(80, 0) : step(-1, 0), ArrowRight: () => event.shiftKey ? pan(-80, 0) : step(1, 0),
       ArrowUp: () => event.shiftKey ? pan(0, 60) : step(0, -1), ArrowDown: () => event.shiftKey ? pan(0, -60) : step(0, 1),
       "+": () => zoom(0.6, 0.5, false, 0.5), "=": () => zoom(0.6, 0.5, false, 0.5), "-": () => zoom(1 / 0.6, 0.5, false, 0.5),
-      "0": () => { setView({ ...whole, top: 0, rows: rows.length }); props.setRange(null); },
+      "0": () => { moving.set({ ...whole, top: 0, rows: rows.length }); props.setRange(null); },
       Enter: () => setWhy(chosen !== null), Escape: () => { setWhy(false); setChosen(null); },
     };
     const found = event.ctrlKey || event.metaKey || event.altKey ? undefined : moves[event.key];
@@ -479,8 +497,8 @@ function Canvas(props: CanvasProps) {
         onPointerLeave={() => setHover(null)} onKeyDown={key}
         onDoubleClick={(event) => zoom(0.4, Math.max(0, Math.min(1, (event.nativeEvent.offsetX - layout.left) /
           (layout.right - layout.left))), false, 0.5)} />
-      {props.flows.length > 0 && matrix.by === "time" && scene && <Later of={({ FlowLanes }) => <FlowLanes flows={props.flows}
-        left={layout.left} right={layout.right} width={width} x={xOf(view, layout)} />} />}
+      {props.flows.length > 0 && matrix.by === "time" && <Later of={({ FlowLanes }) => <FlowLanes flows={props.flows}
+        left={layout.left} right={layout.right} width={width} moving={moving} x={() => xOf(moving.now, layout)} />} />}
       <p className="readout" role="status">{hover ?? chosen ? said((hover ?? chosen)!, matrix, zone) : "\u00a0"}</p>
       {why && chosen && <Why cell={chosen} matrix={matrix} rows={all} report={report} nodes={props.nodes} ask={props.ask}
         close={() => { setWhy(false); canvas.current?.focus(); }} />}
