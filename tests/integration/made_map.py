@@ -62,6 +62,7 @@ def wheel(browser, turns, rows=False):
     """Zooms into the middle of the map, in time, or in rows, too."""
     x, y = browser.run("""
         const canvas = document.querySelector("canvas.map");
+        canvas.scrollIntoView({ block: "center" });
         const { left, top, width, height } = canvas.getBoundingClientRect();
         return [left + width * 0.6, top + height / 2];""")
     for _ in range(turns):

@@ -107,7 +107,7 @@ def find_axe():
 class Browser:
     """One headless Chromium, which knows what was asked of the network and what went wrong."""
 
-    def __init__(self, webdriver, chromium, driver, folder, traced=""):
+    def __init__(self, webdriver, chromium, driver, folder):
         options = webdriver.ChromeOptions()
         options.binary_location = chromium
         for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
@@ -116,8 +116,6 @@ class Browser:
                          f"--user-data-dir={folder / 'chromium'}"):
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        if traced:
-            options.add_experimental_option("perfLoggingPrefs", {"traceCategories": traced})
         from selenium.webdriver.chrome.service import Service
         self.driver = webdriver.Chrome(service=Service(driver), options=options)
         self.driver.set_script_timeout(20)

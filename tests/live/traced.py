@@ -1,6 +1,6 @@
 """What a browser's threads do for a while: Chromium's own trace, asked of the browser itself.
 
-chromedriver's log of performance would have the trace, too, but begins one only when a page is opened.
+chromedriver's log of performance has one, too, but begins it only where a page is opened.
 """
 import base64
 import json

@@ -60,6 +60,24 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
   return answer;
 }
 
+const AHEAD_MS = 5_000; // an answer that nobody has taken by then is old
+let ahead: { path: string; at: number; answer: Promise<Response> } | null = null;
+
+/** Begins a GET that the page will make in a moment, once it knows more. */
+export function askAhead(path: string): void {
+  if (handed) return;
+  const answer = ask(path, { headers: headersOf() });
+  ahead = { path, at: performance.now(), answer };
+  answer.catch(() => { if (ahead?.answer === answer) ahead = null; });
+}
+
+function takenAhead(path: string): Promise<Response> | null {
+  if (ahead?.path !== path) return null;
+  const { at, answer } = ahead;
+  ahead = null;
+  return performance.now() - at < AHEAD_MS ? answer : null;
+}
+
 /** The answer to the last of equal requests. */
 export interface LastAnswer {
   text: string;
@@ -75,7 +93,7 @@ export async function get<Key extends keyof Answers>(
     if (held === undefined) throw new ApiError(404, "not_found", "this file does not hold it");
     return held;
   }
-  const answer = await ask(path, { headers: headersOf(), signal });
+  const answer = await (takenAhead(path) ?? ask(path, { headers: headersOf(), signal }));
   if (!last) return await answer.json() as Answers[Key];
   const text = await answer.text();
   if (text !== last.text) {

@@ -7,7 +7,7 @@ import { Ago, Failure, Loading, Time, Wild } from "./parts";
 import { useAsked, useNow } from "./live";
 import { Later } from "./later";
 import { LinesPanel, useLines } from "./lines";
-import { NodeMap } from "./map";
+import { NodeMap, askScoresAhead } from "./map";
 import { reportAt } from "./past";
 import { Had, MaintenanceButton, SilentJob } from "./quiet";
 import { Events, Fact, KnownFault, Notable, Read, Suspects, Verdict } from "./report";
@@ -69,6 +69,7 @@ export function Job(props: { route: Route }) {
   const known = useAsked("snapshot", upTo !== null && report.error && !report.data ? present : null, PAST_MS, NO_JOB);
   const past = useMemo(() => known.data && upTo !== null ? reportAt(known.data, upTo) : null, [known.data, upTo]);
   const nodes = useAsked("nodes", idIn("jobs/{id}/nodes", id), NODES_MS, id);
+  useEffect(() => askScoresAhead(id, props.route.query), [id]);
   const [lines, setLines] = useLines(props.route);
   const [silencing, setSilencing] = useState<string | null>(null); // a node, or empty: the job
   const shown = report.data ?? past;

@@ -1,7 +1,7 @@
 // The map: nodes over time, coloured by how much they differ, in which the bad one is seen at once.
 import { useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { KeyboardEvent, PointerEvent } from "react";
-import { idIn } from "./api";
+import { askAhead, idIn } from "./api";
 import type { FlowJob, Incident, Job, Node, Report, Scores } from "./api_types";
 import { counted, grouped, harmless, millis, timeText } from "./format";
 import { serverNow, useAsked } from "./live";
@@ -72,13 +72,28 @@ function wholeRange(matrix: Matrix, job: Job | null, report: Report, upTo: numbe
   return { from, to: Math.max(end, least, Math.min(last, most)) };
 }
 
+/** How many columns are worth their room: of the window, since the map's own width is known only when it is there. */
+function columnsOf(rows: number): number {
+  return Math.floor(Math.max(40, Math.min(1_000, window.innerWidth / 4, CELLS_MAX / Math.max(rows, 1))));
+}
+
+function scoresPath(job: string, asked: Record<string, string>): string {
+  return `${idIn("jobs/{id}/scores", job)}?${new URLSearchParams(asked)}`;
+}
+
+/** Asks for what the map most likely shows first, while the report is on its way. */
+export function askScoresAhead(job: string, query: URLSearchParams): void {
+  if ((query.get("map") ?? "nodes") === "nodes" && !query.get("at"))
+    askAhead(scoresPath(job, { what: "nodes", rows: String(ROWS_MAX), width: String(columnsOf(0)) }));
+}
+
 /** `upTo`: where the past that is shown ends, on the axis; null: now. */
 function useScores(job: string, what: What, range: Range | null, upTo: number | null, by: string, width: number) {
-  const asked = new URLSearchParams({ what, rows: String(ROWS_MAX), width: String(width) });
-  if (range) asked.set("from", textOf(range.from, by));
+  const asked: Record<string, string> = { what, rows: String(ROWS_MAX), width: String(width) };
+  if (range) asked["from"] = textOf(range.from, by);
   const to = Math.min(range?.to ?? Infinity, upTo ?? Infinity);
-  if (to < Infinity) asked.set("to", textOf(to, by));
-  return useAsked("scores", width > 0 ? `${idIn("jobs/{id}/scores", job)}?${asked}` : null, upTo === null ? SCORES_MS : PAST_MS,
+  if (to < Infinity) asked["to"] = textOf(to, by);
+  return useAsked("scores", width > 0 ? scoresPath(job, asked) : null, upTo === null ? SCORES_MS : PAST_MS,
     upTo === null ? job : "");
 }
 
@@ -199,7 +214,7 @@ export function NodeMap(props: MapProps) {
   const upTo = props.upTo ?? null;
   const by = last.current?.what === what ? last.current.by : what === "nodes" ? "time" : "iteration";
   const rowsAtMost = Math.max(1, Math.min(ROWS_MAX, what === "nodes" ? props.report.job.nodes : props.report.job.ranks));
-  const columns = width && Math.floor(Math.max(40, Math.min(1_000, width / 3, CELLS_MAX / rowsAtMost)));
+  const columns = width && columnsOf(rowsAtMost);
   const asked = useScores(props.id, what, range, by === "time" || upTo === null ? upTo : props.report.verdict.iteration, by, columns);
   if (asked.data) last.current = asked.data;
   useEffect(() => {
