@@ -201,7 +201,9 @@ export interface MapProps {
 export function NodeMap(props: MapProps) {
   const { route } = props;
   const wanted = route.query.get("map") as What | null;
-  const [short, setShort] = useState(false); // too short for its lines to be compared
+  const [shortOf, setShortOf] = useState<number | null>(null); // an attempt that is too short for its lines to be compared
+  const { attempt } = props.report.job;
+  const short = shortOf === attempt;
   const usual: What = wanted ?? (props.report.verdict.state === "slow" ? "phases" : short ? "ranks" : "nodes");
   const whats = handed ? WHATS.filter(({ what }) => handed!.scores.some((one) => one.what === what)) : WHATS;
   const what = whats.some((one) => one.what === usual) ? usual : whats[0]!.what;
@@ -218,8 +220,8 @@ export function NodeMap(props: MapProps) {
   const asked = useScores(props.id, what, range, by === "time" || upTo === null ? upTo : props.report.verdict.iteration, by, columns);
   if (asked.data) last.current = asked.data;
   useEffect(() => {
-    if (asked.data?.what === "nodes" && asked.data.columns.length === 0 && props.report.verdict.iteration !== null
-      && failureOf(props.report) !== null) setShort(true);
+    if (asked.data?.what === "nodes" && asked.data.columns.length === 0 && asked.data.attempt === attempt
+      && props.report.verdict.iteration !== null && failureOf(props.report) !== null) setShortOf(attempt);
   }, [asked.data]);
   const scores = last.current?.what === what ? last.current : null;
   const flows = useFlows(props.id);
