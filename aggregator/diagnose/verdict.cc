@@ -526,7 +526,9 @@ bool has_stopped(const Findings& findings) {
   // Where words count, those of a good end say more than new lines behind them.
   if (endings.well || endings.complete || endings.kept)
     return !findings.failures.worded && findings.failures.closing >= numbers::verdict().closing_min;
-  if (endings.ended() || findings.processes.first_left) return true;
+  // A program that closes what it used was not killed: where words count, they tell of a failure.
+  const bool tidied = endings.tidied && !findings.failures.worded;
+  if (endings.is_told() || tidied || findings.processes.first_left) return true;
   // Without healthy runs a pause is known by its length alone, whatever was printed before it.
   if (!findings.failures.pooled || leaving) return false;
   if (findings.silence.overdue) return true;

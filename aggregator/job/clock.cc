@@ -1,7 +1,9 @@
 #include "aggregator/job/clock.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <numeric>
 
 #include "aggregator/job/job_state.h"
 #include "aggregator/job/laps.h"
@@ -264,7 +266,8 @@ bool use_timers(std::vector<ClockTick>& ticks, const std::vector<double>& timed)
 void smooth_coarse_times(JobClock& clock, const std::vector<double>& timed) {
   constexpr std::size_t kSpan = 8;
   auto& ticks = clock.ticks;
-  if (ticks.size() < 3 * kSpan || !are_coarse(ticks) || use_timers(ticks, timed)) return;
+  if (ticks.size() < 3 * kSpan || use_timers(ticks, timed)) return;
+  clock.rounded = true;
   std::vector<double> smooth(ticks.size(), 0);
   for (std::size_t i = kSpan / 2; i + kSpan / 2 < ticks.size(); ++i) {
     const ClockTick& from = ticks[i - kSpan / 2];
@@ -275,6 +278,50 @@ void smooth_coarse_times(JobClock& clock, const std::vector<double>& timed) {
                   static_cast<double>(steps);
   }
   for (std::size_t i = 0; i < ticks.size(); ++i) ticks[i].duration_ms = smooth[i];
+}
+
+/// Most stamps are whole seconds, and an iteration takes few of them: by its stamps it takes up to
+/// a second more or less than it did.
+bool are_rounded(const std::vector<ClockTick>& ticks) {
+  constexpr double kFewMs = 6'000;
+  std::size_t timed = 0, whole = 0;
+  std::vector<double> steps;
+  for (std::size_t i = 0; i < ticks.size(); ++i) {
+    if (!ticks[i].first_done) continue;
+    ++timed;
+    whole += ticks[i].first_done->time_since_epoch() % std::chrono::seconds{1} == Millis{0} ? 1 : 0;
+    if (i > 0 && ticks[i].duration_ms > 0)
+      steps.push_back(ticks[i].duration_ms * static_cast<double>(ticks[i].iteration.value() -
+                                                                 ticks[i - 1].iteration.value()));
+  }
+  return !steps.empty() && whole * 20 >= timed * 19 && upper_median(steps) <= kFewMs;
+}
+
+/// Gives each of these ticks the mean of those around it that are within a second of the usual one;
+/// what is further away keeps its duration.
+void even_out_seconds(JobClock& clock) {
+  constexpr std::size_t kSpan = 8;
+  auto& ticks = clock.ticks;
+  if (ticks.size() < 3 * kSpan || !are_rounded(ticks)) return;
+  clock.rounded = true;
+  std::vector<double> even(ticks.size(), 0), around;
+  for (std::size_t i = 0; i < ticks.size(); ++i) {
+    even[i] = ticks[i].duration_ms;
+    const std::size_t from = i < kSpan / 2 ? 0 : i - kSpan / 2;
+    const std::size_t to = std::min(from + kSpan + 1, ticks.size());
+    if (i == 0 || even[i] <= 0) continue;
+    const auto step =
+        static_cast<double>(ticks[i].iteration.value() - ticks[i - 1].iteration.value());
+    around.clear();
+    for (std::size_t k = from; k < to; ++k)
+      if (ticks[k].duration_ms > 0) around.push_back(ticks[k].duration_ms);
+    const double usual = upper_median(around), second = 1000 / step;
+    if (std::abs(even[i] - usual) > second) continue;
+    std::erase_if(around, [&](double ms) { return std::abs(ms - usual) > second; });
+    even[i] =
+        std::accumulate(around.begin(), around.end(), 0.0) / static_cast<double>(around.size());
+  }
+  for (std::size_t i = 0; i < ticks.size(); ++i) ticks[i].duration_ms = even[i];
 }
 
 /// The clock of the streams whose iterations are counted, or, if not `counted`, printed.
@@ -302,7 +349,10 @@ JobClock clock_of(const JobView& view, bool counted) {
     clock.counted = true;
     for (ClockTick& tick : clock.ticks) tick.duration_ms = 0;
   }
-  if (clock.paced) smooth_coarse_times(clock, by_timers);
+  if (clock.paced && are_coarse(clock.ticks))
+    smooth_coarse_times(clock, by_timers);
+  else if (clock.paced)
+    even_out_seconds(clock);
   if (!counted && !clock.last_progress) clock.last_progress = progress_by_signs(view);
   if (const auto file = progress_by_file_time(view))
     clock.last_progress = std::max(clock.last_progress.value_or(*file), *file);

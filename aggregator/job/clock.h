@@ -37,6 +37,7 @@ struct JobClock {
   double gap_median_ms = 0;
   bool paced = true;  ///< the gaps above describe the job; false: only that it progresses is known
 
+  bool rounded = false;  ///< durations are averages over some ticks: stamps are whole seconds
   bool counted = false;  ///< iterations are signs of progress, numbered here: not to be shown
 
   bool has_iterations() const { return completed_by_any.has_value(); }

@@ -434,6 +434,26 @@ void place_within_step(const Values& logs, const Ticks& ticks, const SlowPhase& 
   if (border.last_done) found.since = *border.last_done - Millis{std::llround(count * slow)};
 }
 
+/// Where the durations at the border are averages of both sides, the time across it tells how many
+/// of its iterations were slow, unless the second that a stamp is rounded by makes up several.
+void place_by_elapsed(const Values& logs, const Ticks& ticks, const SlowPhase& phase,
+                      const Options& options, Slowdown& found) {
+  if (phase.from < options.before_min || phase.to - phase.from < options.after_min) return;
+  const job::ClockTick& before = *ticks[phase.from - options.before_min];
+  const job::ClockTick& behind = *ticks[phase.from + options.after_min - 1];
+  if (!before.last_done || !behind.last_done) return;
+  const double usual = std::exp(median_between(logs, 0, phase.from));
+  const double slow = std::exp(median_between(logs, phase.from, phase.to));
+  constexpr double kSecond = 1000, kSeveral = 2;
+  if (kSecond > kSeveral * (slow - usual)) return;
+  const std::int64_t count = behind.iteration.value() - before.iteration.value();
+  const auto elapsed = static_cast<double>((*behind.last_done - *before.last_done).count());
+  const double slower = (elapsed - static_cast<double>(count) * usual) / (slow - usual);
+  const auto whole = std::clamp<std::int64_t>(std::llround(slower), 1, count);
+  found.first = Iteration{behind.iteration.value() - whole + 1};
+  found.since = *behind.last_done - Millis{std::llround(static_cast<double>(whole) * slow)};
+}
+
 Slowdown find_among(const job::JobView& view, const job::JobClock& clock, const Options& options,
                     const std::optional<RateFall>& rates) {
   Slowdown found;
@@ -469,6 +489,8 @@ Slowdown find_among(const job::JobView& view, const job::JobClock& clock, const 
   // Where only some iterations are long, a step at the border tells nothing.
   if (clock.stride > 1 && !clock.counted && shift.found)
     place_within_step(logs, ticks, phase, clock.stride, found);
+  if (clock.rounded && !clock.counted && shift.found)
+    place_by_elapsed(logs, ticks, phase, options, found);
   found.earliest = std::min(found.first, ticks[earliest]->iteration);
   found.earliest_since = begin_of(earliest);
   if (found.earliest_since && found.since) keep_earliest(found.earliest_since, found.since);

@@ -221,6 +221,25 @@ TEST_CASE("verdict: a log that ends with a stop which the program caught is of a
   }
 }
 
+TEST_CASE(
+    "verdict: kind 'tidied up': new words of a program that closes what it used fail nobody") {
+  const auto end = [](MadeJob& job) {
+    for (const int rank : {0, 1}) {
+      job.say(rank, {"average time of a step: <*> s"}, 20'100);
+      job.say(rank, {"drawing the plots"}, 20'200);
+      job.say(rank,
+              {"Warning: WARNING: destroy_process_group() was not called before program exit"},
+              20'300);
+    }
+  };
+  CHECK(ended(end).verdict.state == State::unknown);
+  const auto fails = [&](MadeJob& job) {
+    job.say(0, {"RuntimeError: cannot draw", Level::error}, 20'050);
+    end(job);
+  };
+  CHECK(ended(fails).verdict.state == State::crashed);
+}
+
 TEST_CASE("verdict: kind 'asked to end': a program that says so was stopped, and that line leads") {
   for (const std::string line : {"Received SIGTERM, saving and leaving", "stop signal received",
                                  "time limit almost reached, writing a checkpoint"}) {

@@ -49,6 +49,39 @@ TEST_CASE("a lasting shift is found with its first iteration") {
   }
 }
 
+/// The same with times of whole seconds, as most loggers print them.
+MadeJob in_seconds(int iterations, const std::function<double(int)>& duration) {
+  MadeJob job(2);
+  double now = 0;
+  for (int k = 1; k <= iterations; ++k) {
+    now += duration(k);
+    for (int rank = 0; rank < 2; ++rank)
+      job.iterate(rank, k, static_cast<std::int64_t>(now / 1000) * 1000);
+  }
+  return job;
+}
+
+TEST_CASE("kind: stamps of whole seconds tell of iterations that take one or two") {
+  for (const double ms : {1100.0, 1700.0, 2300.0, 3400.0})
+    for (const double ratio : {1.7, 2.5})
+      for (unsigned seed = 1; seed <= 5; ++seed) {
+        CAPTURE(ms);
+        CAPTURE(ratio);
+        CAPTURE(seed);
+        std::mt19937 random(seed);
+        const auto noisy = [&](double mean) {
+          return mean * std::uniform_real_distribution(0.97, 1.03)(random);
+        };
+        const auto usual = [&](int k) { return noisy(ms) + (k % 50 == 0 ? 9'000 : 0); };
+        CHECK_FALSE(find(in_seconds(240, usual)).found);
+        const Slowdown slow =
+            find(in_seconds(240, [&](int k) { return noisy(k < 121 ? ms : ms * ratio); }));
+        REQUIRE(slow.found);
+        CHECK(std::abs(slow.first.value() - 121) <= 2);
+        CHECK(slow.ratio == doctest::Approx(ratio).epsilon(0.15));
+      }
+}
+
 TEST_CASE("scatter hides neither a shift nor makes one") {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
