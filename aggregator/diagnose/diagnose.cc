@@ -149,6 +149,16 @@ void keep_parting(const job::JobView& view, std::vector<detect::FailureEvent>& e
   });
 }
 
+/// A program prints the line behind the one that says that it was asked to end.
+bool follows_asking(const Findings& findings, const detect::FailureEvent& event) {
+  const auto& asked = findings.endings.asked_lines;
+  const auto& at = findings.view.events[event.event].at;
+  return !asked.empty() && std::ranges::all_of(event.occurrences, [&](std::uint32_t i) {
+    const std::uint64_t line = asked[at[i].stream];
+    return line != 0 && at[i].first_line > line;
+  });
+}
+
 /// Differences that no word explains tell of a failure where the job is over or stands still, and
 /// where there is more than the sign of an end. Where healthy runs are not known they tell only who
 /// stands apart: in a job that is silent for too long, and where the meaning of lines is not known
@@ -159,6 +169,7 @@ void weigh_differences(Findings& findings) {
   const std::optional<TimeMs>& struck = findings.processes.first_struck;
   std::erase_if(found.events, [&](const detect::FailureEvent& event) {
     if (!found.pooled && struck && event.first_time && *event.first_time < *struck) return true;
+    if (found.worded && follows_asking(findings, event)) return true;
     return std::ranges::find(findings.endings.signs, event.event, &detect::FailureEvent::event) !=
            findings.endings.signs.end();
   });

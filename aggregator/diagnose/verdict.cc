@@ -508,8 +508,6 @@ static bool others_went_on(const Findings& findings) {
 }
 
 bool has_stopped(const Findings& findings) {
-  // What a program prints that was asked to end did not end it.
-  if (findings.endings.asked && !findings.processes.first_left) return false;
   // A program that leaves prints new lines, and so does one that evaluates or saves for the first
   // time, behind which nothing follows for a while.
   const bool leaving = leaves(findings.view);

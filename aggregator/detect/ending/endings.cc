@@ -64,6 +64,13 @@ void note_line(const job::JobView& view, const job::Occurrence& at,
   lines[at.stream] = std::max(lines[at.stream], at.stats.last_line);
 }
 
+void note_first_line(const job::JobView& view, const job::Occurrence& at,
+                     std::vector<std::uint64_t>& lines) {
+  lines.resize(view.streams.size(), 0);
+  std::uint64_t& line = lines[at.stream];
+  line = line == 0 ? std::uint64_t{at.first_line} : std::min(line, std::uint64_t{at.first_line});
+}
+
 /// The first lines of each log that say that the job ended well, or that its result was kept.
 class KeptLines {
  public:
@@ -101,6 +108,7 @@ void add_sign(const job::JobView& view, const job::JobClock& clock, const KeptLi
     const auto& last = event.at[i].stats.last_time;
     if (last && (ending == Ending::kept || ending == Ending::well)) keep_latest(found.said, *last);
     if (ending == Ending::well) note_line(view, event.at[i], found.well_lines);
+    if (ending == Ending::asked) note_first_line(view, event.at[i], found.asked_lines);
     if (sign.occurrences.empty()) {
       sign.first_stream = event.at[i].stream;
       sign.first_line = event.at[i].first_line;

@@ -34,6 +34,9 @@ struct Endings {
   /// By JobView::streams: the last line that says that it ended well, 0 for none. Empty: none at
   /// all.
   std::vector<std::uint64_t> well_lines;
+  /// By JobView::streams: the first line that says that the program was asked to end, 0 for none.
+  /// Empty: none at all.
+  std::vector<std::uint64_t> asked_lines;
   /// The events that show the end, in the order of lines: a failure if something went away.
   std::vector<FailureEvent> signs;
 
