@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "aggregator/detect/crash/set_apart.h"
+#include "aggregator/detect/evidence/ending.h"
 #include "aggregator/diagnose/attendance.h"
 #include "aggregator/diagnose/certainty.h"
 #include "aggregator/diagnose/clues/scale.h"
@@ -149,6 +150,10 @@ void keep_parting(const job::JobView& view, std::vector<detect::FailureEvent>& e
   });
 }
 
+bool asks_to_end(const Findings& findings, const detect::FailureEvent& event) {
+  return detect::ending_of(findings.view.events[event.event].text) == detect::Ending::asked;
+}
+
 /// A program prints the line behind the one that says that it was asked to end.
 bool follows_asking(const Findings& findings, const detect::FailureEvent& event) {
   const auto& asked = findings.endings.asked_lines;
@@ -170,6 +175,7 @@ void weigh_differences(Findings& findings) {
   std::erase_if(found.events, [&](const detect::FailureEvent& event) {
     if (!found.pooled && struck && event.first_time && *event.first_time < *struck) return true;
     if (found.worded && follows_asking(findings, event)) return true;
+    if (!found.worded && asks_to_end(findings, event)) return false;  // words do not count
     return std::ranges::find(findings.endings.signs, event.event, &detect::FailureEvent::event) !=
            findings.endings.signs.end();
   });
