@@ -13,7 +13,7 @@
 namespace l4::detect {
 namespace {
 
-constexpr std::array<EndingForm, 46> kForms{{
+constexpr std::array<EndingForm, 48> kForms{{
     {Ending::gone,
      "leaked {semaphore|shared_memory|shared memory|folder|file}*clean up at *shutdown",
      "resource_tracker: There appear to be 56 leaked semaphore objects to clean up at shutdown"},
@@ -44,6 +44,12 @@ constexpr std::array<EndingForm, 46> kForms{{
      "{host|node|machine|instance|vm} will {|be }{terminated|preempted|reclaimed|evicted|go down|"
      "shut down}",
      "maintenance event: host will go down"},
+    {Ending::asked,
+     "{job|run|training|allocation} {timed out|is out of time|ran out of time|time is up}*"
+     "{saving|save|checkpoint|requeue|exit|stop}",
+     "[EXIT HANDLER] Job timed out, saving checkpoint."},
+    {Ending::asked, "line <*>{|:} <*> {terminated|hangup|user defined signal} ",
+     "run_train.sh: line <*>: <*> Terminated              python main.py --num <*>"},
     {Ending::asked, "stop file *{found|exists|detected}",
      "stop file /run/stop found, exiting after step 299"},
     {Ending::badly, "w&b process to finish*(failed",
