@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 
+import browsing
 import live
 import local
 import page
@@ -286,7 +287,7 @@ class Test:
 
 
 def play(expect, l4, webdriver, folder, pictures):
-    browser = page.Browser(*webdriver, folder)
+    browser = browsing.Browser(*webdriver, folder)
     try:
         test = Test(expect, l4, browser, folder, pictures)
         file, report = test.look_at_sample()
@@ -301,7 +302,7 @@ def play(expect, l4, webdriver, folder, pictures):
 
 
 def main():
-    webdriver = page.need_browser()
+    webdriver = browsing.need_browser()
     pictures = None
     if len(sys.argv) == 4 and sys.argv[2] == "--screenshots":
         pictures = pathlib.Path(sys.argv[3])

@@ -10,20 +10,20 @@ and in both schemes.
 """
 import base64
 import json
-import os
 import pathlib
-import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 import urllib.parse
 import urllib.request
 
+import browsing
 import live
 import local
 import made_map
+import page_acts
+import page_map
 import support
 
 HOSTILE_JOB = "<img src=x onerror=window.hacked=1>"
@@ -38,12 +38,6 @@ HOSTILE = [
     "\x1b]0;title\x07\x1b[2J a terminal sequence",
 ]
 LONG_LINE = "x" * 90_000
-WATCH = """
-window.violations = [];
-document.addEventListener("securitypolicyviolation", (event) => {
-  window.violations.push(event.violatedDirective + " " + event.blockedURI);
-});
-"""
 # Answers with so many rows, made of the first one, in pages as the aggregator makes them: more than
 # one page of each list.
 LONG = {"jobs": 1_100, "incidents": 450}
@@ -69,108 +63,6 @@ window.fetch = async (address, init) => {
 LATER_MAX_S = 10.0 if support.SANITIZED else 4.0
 
 
-def need_browser():
-    """Selenium, or the end of this test; an interpreter of its own may not see Debian's modules."""
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not driver:
-        print("page: skipped, because Debian's chromium and chromium-driver are missing")
-        sys.exit(support.SKIPPED)
-    try:
-        import selenium.webdriver
-        return selenium.webdriver, chromium, driver
-    except ImportError:
-        debian = "/usr/bin/python3"
-        if pathlib.Path(sys.executable).resolve() != pathlib.Path(debian).resolve() and \
-                subprocess.run([debian, "-c", "import selenium"], capture_output=True,
-                               check=False).returncode == 0:
-            os.execv(debian, [debian, *sys.argv])
-        print("page: skipped, because python3-selenium is missing")
-        sys.exit(support.SKIPPED)
-
-
-def find_axe():
-    """The text of axe-core, which npm fetches or has; None without it."""
-    npm = shutil.which("npm")
-    if not npm:
-        return None
-    with tempfile.TemporaryDirectory(prefix="l4-axe-") as folder:
-        try:
-            subprocess.run([npm, "install", "--silent", "--no-audit", "--no-fund",
-                            "--prefer-offline", "--prefix", folder, "axe-core@4"],
-                           capture_output=True, check=True, timeout=60)
-        except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
-            return None
-        rules = pathlib.Path(folder) / "node_modules/axe-core/axe.min.js"
-        return rules.read_text(encoding="utf-8")
-
-
-class Browser:
-    """One headless Chromium, which knows what was asked of the network and what went wrong."""
-
-    def __init__(self, webdriver, chromium, driver, folder):
-        options = webdriver.ChromeOptions()
-        options.binary_location = chromium
-        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-                         "--disable-background-networking", "--disable-component-update",
-                         "--no-first-run", "--disable-dev-shm-usage",
-                         f"--user-data-dir={folder / 'chromium'}"):
-            options.add_argument(argument)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        from selenium.webdriver.chrome.service import Service
-        self.driver = webdriver.Chrome(service=Service(driver), options=options)
-        self.driver.set_script_timeout(20)
-        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH})
-        self.requests, self.messages = [], []
-        self.size(1440, 900)
-
-    def size(self, width, height, dark=False):
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [
-            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
-            {"name": "prefers-reduced-motion", "value": "reduce"}]})  # colours change at once
-
-    def run(self, script, *arguments):
-        return self.driver.execute_script(script, *arguments)
-
-    def text(self, selector):
-        """The text of all that the selector finds."""
-        return self.run("return [...document.querySelectorAll(arguments[0])]"
-                        ".map((one) => one.textContent)", selector)
-
-    def soon(self, selector, holds=bool, timeout_s=30.0):
-        """Waits until the texts of the selector are so; gives them."""
-        live.wait_for(lambda: holds(self.text(selector)), timeout_s)
-        return self.text(selector)
-
-    def click(self, selector):
-        self.run("document.querySelector(arguments[0]).click()", selector)
-
-    def type(self, selector, text):
-        from selenium.webdriver.common.by import By
-        field = self.driver.find_element(By.CSS_SELECTOR, selector)
-        field.clear()
-        field.send_keys(text)
-
-    def press(self, selector, *keys):
-        from selenium.webdriver.common.by import By
-        self.driver.find_element(By.CSS_SELECTOR, selector).send_keys(*keys)
-
-    def cookies(self):
-        return self.driver.execute_cdp_cmd("Network.getAllCookies", {})["cookies"]
-
-    def collect(self):
-        """What was requested, and what the console says, since the last call."""
-        for row in self.driver.get_log("performance"):
-            message = json.loads(row["message"])["message"]
-            if message["method"] == "Network.requestWillBeSent":
-                self.requests.append(message["params"]["request"]["url"])
-        self.messages += self.driver.get_log("browser")
-
-    def close(self):
-        self.driver.quit()
-
-
 def write_hostile(logs):
     """A job of two nodes that trains and fails, with hostile text wherever text can stand."""
     for node in ("node-00", "node-01<b>"):
@@ -191,7 +83,7 @@ def stamp(at):
     return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(at)) + f".{int(at % 1 * 1000):03d}"
 
 
-class Test:
+class Test(page_map.Map, page_acts.Acts, page_acts.Windows):
     def __init__(self, expect, browser, base, token, pictures):
         self.expect, self.browser, self.base, self.token = expect, browser, base, token
         self.pictures = pictures
@@ -290,69 +182,6 @@ class Test:
         expect.that(browser.soon(".dialog kbd"), "? lists the keys")
         browser.press("body", Keys.ESCAPE)
 
-    def look_at_links(self):
-        """The address holds what the map shows and which raw lines are open; a report that is kept
-        has a link of its own."""
-        from selenium.webdriver.common.keys import Keys
-        expect, browser = self.expect, self.browser
-        self.open("/jobs/job-1005?map=ranks&order=name")
-        browser.soon("canvas.map")
-        course = self.api("jobs/job-1005/scores?what=ranks")["course"]
-        expect.that(len(course) == 1 and any(course[0]["mean_ms"]), "iterations have a course",
-                    course)
-        browser.press("canvas.map", "+", "+")
-        query = {}
-
-        def zoomed():
-            address = urllib.parse.urlparse(browser.run("return location.href"))
-            query.update(urllib.parse.parse_qs(address.query))
-            return "from" in query
-
-        live.wait_for(zoomed, 5)
-        expect.that(query.get("map") == ["ranks"] and query.get("order") == ["name"]
-                    and int(query["to"][0]) > int(query["from"][0]) > 0,
-                    "the address holds the zoom", query)
-        browser.collect()
-        browser.requests.clear()
-        self.open(browser.run("return location.pathname + location.search"))
-        browser.soon("canvas.map")
-
-        def asked():
-            browser.collect()
-            return any("/scores?" in url and f"from={query['from'][0]}" in url
-                       for url in browser.requests)
-
-        expect.that(live.wait_for(asked, 5), "and its link shows the same", browser.requests)
-        browser.press("canvas.map", "0")
-        live.wait_for(lambda: "from=" not in browser.run("return location.search"), 5)
-        expect.that("from=" not in browser.run("return location.search"), "0 shows all again")
-        self.open("/jobs/job-1005?lines_node=node-02")
-        expect.that(browser.soon(".panel .log code"), "a link opens raw lines")
-        browser.press(".panel input", Keys.ESCAPE)
-        live.wait_for(lambda: not browser.text(".panel"), 5)
-        expect.equal(browser.run("return location.search"), "", "and closing them leaves none")
-        self.open("/", ".job a.cover")
-        browser.click(".job a.cover")  # the second script comes from elsewhere than this address
-        expect.that(browser.soon("button.keep"), "parts of a view come after going there by a link",
-                    browser.text("main .warn"))
-        browser.click("button.keep")
-        kept = browser.soon(".duties a")
-        rows = self.api("jobs/job-1005/snapshots")["snapshots"]
-        expect.that(kept and any(row["why"] == "asked" for row in rows), "a report is kept", rows)
-        link = browser.run("return document.querySelector('.duties a').href")
-        expect.that(urllib.parse.quote(rows[0]["at"], safe="") in link, "and has a link", link)
-
-    def colours_of(self, selector):
-        return self.browser.run("""
-            const canvas = document.querySelector(arguments[0]);
-            if (!canvas || !canvas.width) return 0;
-            const context = canvas.getContext("2d");
-            const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
-            const found = new Set();
-            for (let i = 0; i < data.length; i += 28)
-              found.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
-            return found.size;""", selector)
-
     def look_at_incident(self):
         expect, browser = self.expect, self.browser
         incident = self.api("incidents?job=job-1005")["incidents"][0]["id"]
@@ -386,102 +215,6 @@ class Test:
         self.open("/incidents/none", ".failure")
         expect.that("there is no incident" in " ".join(browser.text(".failure")),
                     "an error is said", browser.text(".failure"))
-
-    def confirm(self):
-        """What a confirmed fault would be is shown before it is stored; then it is known."""
-        expect, browser = self.expect, self.browser
-        incident = self.api("incidents?job=job-1005")["incidents"][0]["id"]
-        cause = "an operator killed it <b>by hand</b>"
-        self.open(f"/incidents/{incident}")
-        browser.soon("#cause")
-        expect.that(browser.run("return document.querySelector('.tell button').disabled"),
-                    "without cause and fix nothing can be stored")
-        browser.type("#cause", cause)
-        browser.type("#fix", "ask before")
-        browser.click(".tell button[type=submit]")
-        found = browser.soon(".found")
-        expect.that(found and "This would be stored" in found[0] and browser.text(".found pre"),
-                    "the pattern is shown first", found or browser.text(".section .warn"))
-        expect.equal(self.api("faults?confirmed=true")["faults"], [], "nothing is stored yet")
-        browser.click(".tell button.main")
-        browser.soon(".found a")
-        rows = self.api("faults?confirmed=true")["faults"]
-        if not expect.that(len(rows) == 1, "it is stored", rows):
-            return
-        self.open(f"/faults/{rows[0]['id']}")
-        text = " ".join(browser.soon("main section"))
-        expect.that(cause in text and "this incident" in text, "and shown with its incident", text)
-        request = urllib.request.Request(f"{self.base}/api/v1/faults/{rows[0]['id']}",
-                                         method="DELETE",
-                                         headers={"Authorization": f"Bearer {self.token}"})
-        urllib.request.urlopen(request, timeout=20).close()
-
-    def acknowledge(self):
-        """Taking an incident, taking it back; everybody sees who has it."""
-        expect, browser = self.expect, self.browser
-        incident = self.api("incidents?job=job-1005")["incidents"][0]["id"]
-        note = "looking at <b>node-02</b>"
-        for back in (True, False):
-            self.open(f"/incidents/{incident}")
-            browser.soon("#note")
-            browser.type("#note", note)
-            browser.click(".duty form button")
-            said = browser.soon(".duty.had p")
-            expect.that(said and " has it since " in said[0] and note in said[0],
-                        "the incident says who has it, since when and the note", said)
-            row = self.api(f"incidents/{incident}")
-            expect.that(row["acknowledged_by"] and row["acknowledged_note"] == note,
-                        "and so does the API", {**row, "report": 0, "evidence": 0})
-            if back:
-                browser.click(".duty.had button")
-                expect.that(browser.soon(".duty form button"), "it is taken back")
-                expect.equal(self.api(f"incidents/{incident}")["acknowledged_by"], None,
-                             "nobody has it")
-        for path, badge in (("/", ".job .badge.had"), ("/incidents", "td .badge.had")):
-            self.open(path)
-            expect.that(browser.soon(badge), f"{path} shows who has it")
-
-    def maintain(self):
-        """A job and a node are silenced for a time, and it is ended before."""
-        expect, browser = self.expect, self.browser
-        self.open("/jobs/job-1005")
-        browser.soon("button.maintenance")
-        browser.click("button.maintenance")
-        browser.soon(".dialog label")
-        browser.type("#why", "a new switch")
-        browser.type("#pattern", "nothing-*")
-        browser.click(".dialog button.main")
-        said = browser.soon(".dialog .warn")
-        expect.that(said and "no job is called nothing-*" in said[0],
-                    "a pattern that matches nothing is refused in words", said)
-        self.check_box("the dialogue")
-        browser.type("#pattern", "job-100*")
-        browser.click(".dialog button.main")
-        banner = browser.soon(".duty.silent p")
-        expect.that(banner and "a new switch" in banner[0], "the job says that it is silent",
-                    banner)
-        expect.equal(browser.text(".dialog"), [], "the dialogue is closed")
-        rows = self.api("maintenance")["maintenance"]
-        expect.equal([(row["kind"], row["pattern"], row["why"]) for row in rows],
-                     [("job", "job-100*", "a new switch")], "the API has it")
-        self.open("/")
-        expect.that(browser.soon(".job .badge.silent"), "so does the fleet")
-        self.open("/jobs/job-1005")
-        browser.soon(".duty.silent button")
-        browser.click(".duty.silent button")
-        live.wait_for(lambda: not browser.text(".duty.silent"))
-        expect.equal(self.api("maintenance")["maintenance"], [], "it is ended before its time")
-        browser.soon(".suspects li.first button:nth-of-type(2)")
-        browser.click(".suspects li.first button:nth-of-type(2)")
-        browser.soon(".dialog label")
-        browser.type("#why", "new cables")
-        browser.click(".dialog button.main")
-        banner = browser.soon(".duty.silent p")
-        expect.that(banner and "node-02 in maintenance" in banner[0], "a node, too", banner)
-        nodes = self.api("jobs/job-1005/nodes")["nodes"]
-        expect.equal([row["node"] for row in nodes if row["silent_until"]], ["node-02"],
-                     "only this one")
-        self.check_box("a job in maintenance")
 
     def look_at_hostile(self, logs):
         expect, browser = self.expect, self.browser
@@ -558,7 +291,7 @@ class Test:
 
     def check_axe(self):
         """No view has what keeps somebody from using it, in both schemes, by the rules of axe."""
-        rules = find_axe()
+        rules = browsing.find_axe()
         if not rules:
             print("page: rules of axe are skipped: npm is missing, or has no axe-core")
             return
@@ -652,42 +385,6 @@ class Test:
                      "the last one is found")
         browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
 
-    def look_at_past(self):
-        """A job as it stood: its report and map of then, kept reports; where no report of then can
-        be made, what is known now up to then."""
-        expect, browser = self.expect, self.browser
-        opened = self.api("incidents?job=job-1005")["incidents"][0]["opened"]
-        browser.collect()
-        browser.requests.clear()
-        self.open(f"/jobs/job-1005?at={opened}", ".verdict h1")
-        expect.equal(browser.text(".past label"), ["As it stood"], "the slider says so")
-        kept = browser.soon(".past .chips button")
-        expect.that(kept, "reports that were kept can be chosen")
-        browser.soon("canvas.map")
-        browser.collect()
-        asked = [urllib.parse.unquote(url) for url in browser.requests]
-        expect.that(any(f"snapshot?at={opened}" in url for url in asked), "the report is of then",
-                    asked)
-        maps = [url for url in asked if "/scores?" in url]
-        expect.that(any(f"to={opened}" in url for url in maps)
-                    and all(f"to={opened}" in url or "&from=" in url for url in maps),
-                    "the map ends then", maps)
-        browser.click(".past .chips button")
-        chosen = browser.soon(".past .chips button[aria-pressed=true]")
-        expect.equal(len(chosen or []), 1, "a kept report is chosen")
-        with made_map.Made(browser, made_map.answers(gone=True)):
-            self.open(f"/jobs/job-1005?at={opened}", ".verdict h1")
-            said = browser.text(".failure")
-            expect.that(said and "nothing is kept of that time" in said[0],
-                        "without a report of then that is said", said)
-            advice = browser.text(".verdict .advice")
-            expect.that(advice and "no report of this time" in advice[0],
-                        "and what is shown instead", advice)
-            expect.that(browser.soon("canvas.map"), "the map stands")
-            browser.click(".past button:not(.chips button)")
-            browser.soon(".past label", lambda texts: texts == ["The past"])
-            expect.equal(browser.text(".failure"), [], "and now is shown again")
-
     def look_at_fault(self):
         """A known fault lists the incidents in which it was named."""
         expect, browser = self.expect, self.browser
@@ -731,113 +428,6 @@ class Test:
             expect.equal(len(browser.text("#sent tbody tr")), 1, "alerts are searched")
             self.check_box("sinks")
 
-    def look_at_large(self):
-        """2,000 nodes, flows: all rows are there, and no frame draws more than it may."""
-        expect, browser = self.expect, self.browser
-        lost = [{**row, "lost": True} for row in self.api("agents")["agents"]]
-        made = made_map.answers(agents={"blind": False, "agents": lost, "next": None},
-                                status={"agents_lost": len(lost)}, nodes=made_map.NODES,
-                                events=made_map.EVENTS, iterations=made_map.ITERATIONS,
-                                groups=made_map.GROUPS, steps=made_map.STEPS)
-        with made_map.Made(browser, made_map.COUNTED, made):
-            self.open("/jobs/job-1005")
-            browser.soon("canvas.map")
-            name = browser.run("return document.querySelector('canvas.map').ariaLabel")
-            expect.that(name.startswith("2,000 rows"), "each node has its row", name)
-            expect.that("agent lost" in " ".join(browser.soon(".legend", lambda texts: any(
-                "lost" in text for text in texts)) or []), "lost agents are marked")
-            lanes = browser.soon(".flows h3")
-            expect.that(lanes and "1 step slow" in lanes[0], "groups have lanes", lanes)
-            name = browser.run("return document.querySelector('canvas.lanes').ariaLabel")
-            expect.equal(name, "6 groups of cards: data, pipeline parallel", "told in words, too")
-            expect.that("10.0.0.4<b>" in " ".join(browser.text(".flows .why")),
-                        "with what the network says", browser.text(".flows .why"))
-            colours = []
-            live.wait_for(lambda: colours.append(self.colours_of("canvas.lanes")) or
-                          colours[-1] > 2, 5)
-            expect.that(colours[-1] > 2, "lanes are painted, usual and slow steps", colours[-1:])
-            browser.run("""[...document.querySelectorAll('.map-tools button')]
-                .find((one) => one.textContent === 'rack').click()""")
-            browser.press("canvas.map", "m")
-            expect.that(browser.run("return location.search.includes('order=group')"),
-                        "nodes are grouped by what their names tell")
-            for rows in (False, True):
-                made_map.wheel(browser, 12, rows)
-                time.sleep(0.8)  # columns of the part that is seen now are asked for
-                browser.run("drawn.frames.clear()")
-                made_map.pan(browser, 60)
-                time.sleep(0.2)
-                calls = browser.run("return [...drawn.frames.values()]")
-                expect.that(len(calls) >= 20 and min(calls) >= 10, "the map moves", calls)
-                expect.that(max(calls) <= made_map.DRAWS_MAX,
-                            f"draw calls of a frame, at most {made_map.DRAWS_MAX}", max(calls))
-                print(f"page: draw calls of a frame: at most {max(calls)} in {len(calls)} frames")
-
-    def streams(self):
-        """Streams of events that are open at the aggregator."""
-        request = urllib.request.Request(f"{self.base}/metrics",
-                                         headers={"Authorization": f"Bearer {self.token}"})
-        with urllib.request.urlopen(request, timeout=20) as got:
-            return int(next(row.split()[1] for row in got.read().decode().splitlines()
-                            if row.startswith("l4_aggregator_event_streams ")))
-
-    def share_stream(self):
-        """Two windows of a browser have one stream; the other one reads when the first is hidden,
-        and both are told what happens."""
-        expect, driver = self.expect, self.browser.driver
-        driver.get("about:blank")
-        live.wait_for(lambda: self.streams() == 1, 5)
-        expect.equal(self.streams(), 1, "streams without a page: that of l4 local itself")
-        first = driver.current_window_handle
-        driver.switch_to.new_window("window")
-        second = driver.current_window_handle
-        for window in (first, second):
-            driver.switch_to.window(window)
-            self.open("/")
-            expect.equal(self.browser.soon(".fresh.live"), ["live"], "each window is live")
-            expect.equal(self.browser.run("return document.hidden"), False, "and visible")
-        live.wait_for(lambda: self.streams() == 2, 5)
-        expect.equal(self.streams(), 2, "two windows have one stream")
-        self.check_told(first, second)
-        for leader, other in ((first, second), (second, first)):
-            driver.switch_to.window(leader)
-            self.hide(True)
-            driver.switch_to.window(other)
-            expect.equal(self.browser.soon(".fresh.live"), ["live"], "the other window goes on")
-            live.wait_for(lambda: self.streams() == 2, 5)
-            expect.equal(self.streams(), 2, "by the one stream")
-            driver.switch_to.window(leader)
-            expect.equal(self.browser.text(".fresh.asleep"), ["connecting"],
-                         "a hidden window has none")
-            self.hide(False)
-            expect.equal(self.browser.soon(".fresh.live"), ["live"], "until it is seen again")
-        driver.switch_to.window(second)
-        driver.close()
-        driver.switch_to.window(first)
-        live.wait_for(lambda: self.streams() == 2, 5)
-        expect.equal((self.browser.soon(".fresh.live"), self.streams()), (["live"], 2),
-                     "a window that is closed leaves the stream to the other")
-
-    def check_told(self, *windows):
-        """Each window asks for the jobs again at once when an incident is acknowledged, and not
-        only each 5 s."""
-        incident = self.api("incidents?job=job-1005")["incidents"][0]["id"]
-        for window in windows:
-            self.browser.driver.switch_to.window(window)
-            self.browser.run("performance.clearResourceTimings()")
-        for method in ("DELETE", "POST") * 2:
-            request = urllib.request.Request(
-                f"{self.base}/api/v1/incidents/{incident}/acknowledgement", method=method,
-                data=b"{}" if method == "POST" else None, headers={
-                    "Authorization": f"Bearer {self.token}", "Content-Type": "application/json"})
-            urllib.request.urlopen(request, timeout=20).close()
-            time.sleep(0.6)
-        for window in windows:
-            self.browser.driver.switch_to.window(window)
-            asked = self.browser.run("return performance.getEntriesByType('resource').filter("
-                                     "(one) => one.name.endsWith('/api/v1/jobs')).length")
-            self.expect.that(asked >= 3, "a window is told of changes", asked)
-
     def limit(self, l4, state):
         """With a token of other jobs nothing is shown of this one, and nothing of the site."""
         expect, browser = self.expect, self.browser
@@ -862,12 +452,6 @@ class Test:
             expect.that(said in " ".join(browser.text(".failure")), f"{path} is refused in words",
                         browser.text(".failure"))
         self.check_box("a limited token")
-
-    def hide(self, hidden):
-        """As if another window lay over this one."""
-        self.browser.run("""
-            Object.defineProperty(document, "hidden", { configurable: true, value: arguments[0] });
-            document.dispatchEvent(new Event("visibilitychange"));""", hidden)
 
     def check_broken(self, program):
         self.open("/")
@@ -894,13 +478,15 @@ def play(expect, l4, webdriver, folder, pictures):
         state = next(place.state.glob("l4/local/*"))
         base = (state / "client.toml").read_text().split('"')[1]
         token = (state / "token").read_text().strip()
-        browser = Browser(*webdriver, folder)
+        browser = browsing.Browser(*webdriver, folder)
         test = Test(expect, browser, base, token, pictures)
         test.sign_in()
         test.watch_it_break(place.logs)
         test.look_at_job()
         test.check_box("the job")
         test.look_at_links()
+        test.look_at_linked_cell()
+        test.look_at_touch()
         test.look_at_incident()
         test.confirm()
         test.acknowledge()
@@ -930,7 +516,7 @@ def play(expect, l4, webdriver, folder, pictures):
 
 
 def main():
-    webdriver = need_browser()
+    webdriver = browsing.need_browser()
     pictures = None
     if len(sys.argv) == 4 and sys.argv[2] == "--screenshots":
         pictures = pathlib.Path(sys.argv[3])

@@ -35,7 +35,7 @@ sys.path.append(str(HERE.parent / "integration"))
 import live  # noqa: E402
 import load  # noqa: E402
 import made_map  # noqa: E402
-import page  # noqa: E402
+import browsing  # noqa: E402
 import support  # noqa: E402
 import traced  # noqa: E402
 
@@ -236,7 +236,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--nodes", type=int, default=2000)
     options = parser.parse_args()
-    webdriver = page.need_browser()
+    webdriver = browsing.need_browser()
     expect = support.Expectations("page_load")
     with tempfile.TemporaryDirectory(prefix="l4-page-load-") as made:
         folder = pathlib.Path(made)
@@ -245,7 +245,7 @@ def main():
                             *words[1:]], check=True, stdout=subprocess.DEVNULL)
         wire, http = live.free_port(), live.free_port()
         (folder / "aggregator.toml").write_text(load.CONFIG.format(wire=wire, http=http))
-        browser = page.Browser(*webdriver, folder)
+        browser = browsing.Browser(*webdriver, folder)
         with open(folder / "log", "w", encoding="utf-8") as log:
             aggregator = subprocess.Popen([options.bin / "l4-aggregator", "--config",
                                            folder / "aggregator.toml"], stdout=log, stderr=log)

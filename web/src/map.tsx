@@ -12,8 +12,10 @@ import { PHASES, Pictures, coloursOf, drawScene, layoutOf, xOf } from "./map_dra
 import type { Cell, Colours, Layout, Scene, View } from "./map_draw";
 import { busyRange, failureOf, matrixOf, onAxis, ordered, scoreOf } from "./map_data";
 import type { MapRow, Matrix, Order } from "./map_data";
+import { nameCell, nameRows, rowsIn, textOf, useLinkedCell, useNamedCell, useRangeLink } from "./map_link";
+import type { NamedCell, Range } from "./map_link";
 import { MovingView } from "./map_view";
-import { Empty, Failure, LimitContext, Loading, Section, ZoneContext } from "./parts";
+import { Empty, Failure, LimitContext, Loading, Section, Wild, ZoneContext } from "./parts";
 import { setQuery } from "./route";
 import type { Route } from "./route";
 import { Why } from "./why";
@@ -28,6 +30,7 @@ const NO_FLOWS_MS = 600_000; // where no records of flows are received
 const ROWS_MAX = 4_096;
 const CELLS_MAX = 2_000_000; // of an answer, which has at most 4 MiB
 const SHORT_MS = 120_000; // of a job that has hardly been compared yet
+const FIRST_TIME_MS = 100_000_000_000; // what is less is an iteration
 const BEHIND = 0.06; // of the axis: what is shown behind a failure at least
 const BEYOND = 0.3; // of the axis: how far it goes on behind the last score, to show a silence
 
@@ -41,21 +44,6 @@ const ORDERS: { order: Order; word: string }[] = [
   { order: "suspicion", word: "suspicion" }, { order: "name", word: "name" }, { order: "first", word: "first sign" },
   { order: "group", word: "rack" },
 ];
-
-interface Range { from: number; to: number }
-
-function textOf(at: number, by: string): string {
-  return by === "time" ? new Date(at).toISOString() : String(Math.max(0, Math.floor(at)));
-}
-
-/** The part of the axis that the address names; null: none. */
-function rangeIn(query: URLSearchParams): Range | null {
-  const [from, to] = ["from", "to"].map((name) => {
-    const text = query.get(name) ?? "";
-    return /^\d+$/.test(text) ? Number(text) : millis(text);
-  });
-  return from != null && to != null && to > from ? { from, to } : null;
-}
 
 /** The whole axis: the scores, and beyond them what the failure and the silence behind it need to be seen. */
 function wholeRange(matrix: Matrix, job: Job | null, report: Report, upTo: number | null): Range {
@@ -210,11 +198,17 @@ export function NodeMap(props: MapProps) {
   const order = (route.query.get("order") ?? "suspicion") as Order;
   const phase = route.query.get("phase") ?? "";
   const [box, width] = useWidth();
-  const [range, setRange] = useState<Range | null>(null);
-  const linked = useRef(rangeIn(route.query)); // shown once the whole axis is known
   const last = useRef<Scores | null>(null);
   const upTo = props.upTo ?? null;
+  const axis = `${what}\n${upTo}`;
+  // What the axis is, and the part of it that is shown where the address names none.
+  const [known, setKnown] = useState<{ axis: string; whole: Range; busy: Range | null } | null>(null);
+  const base = known?.axis === axis ? known : null;
   const by = last.current?.what === what ? last.current.by : what === "nodes" ? "time" : "iteration";
+  const link = useRangeLink(route, by);
+  const range = base && usable(link.range, base.whole, link.all ? null : base.busy);
+  const chooseRange = (next: Range | null) => link.choose(next, base?.busy != null);
+  const cell = useNamedCell(route);
   const rowsAtMost = Math.max(1, Math.min(ROWS_MAX, what === "nodes" ? props.report.job.nodes : props.report.job.ranks));
   const columns = width && columnsOf(rowsAtMost);
   const asked = useScores(props.id, what, range, by === "time" || upTo === null ? upTo : props.report.verdict.iteration, by, columns);
@@ -227,29 +221,19 @@ export function NodeMap(props: MapProps) {
   const flows = useFlows(props.id);
   const lost = useLost();
   const incidents = useIncidents(props.id);
-  const of = useRef<unknown[]>([what, props.id, upTo]);
-  useEffect(() => { // another axis; the range of the address is kept at first
-    const now = [what, props.id, upTo];
-    if (now.every((one, i) => one === of.current[i])) return;
-    of.current = now;
-    chooseRange(null);
-  }, [what, props.id, upTo]);
-  const chooseRange = (next: Range | null) => {
-    setRange(next);
-    setQuery({ from: next ? textOf(next.from, by) : "", to: next ? textOf(next.to, by) : "" });
-  };
+  const before = useRef({ axis, range: link.range });
+  useEffect(() => { // what was a part of another axis; the range of a link, or of the way back, is one of this
+    const last = before.current;
+    before.current = { axis, range: link.range };
+    if (axis !== last.axis && link.range === last.range && (link.range || link.all)) link.choose(null, false);
+  }, [axis, link.range]);
   const matrix = useMemo(() => scores && matrixOf(scores, { report: props.report, nodes: props.nodes, upTo, lost },
     phase), [scores, props.report, props.nodes, phase, upTo, lost]);
-  const [whole, setWhole] = useState<Range | null>(null);
-  const focused = useRef("");
   useEffect(() => {
     if (!matrix || !asked.data || range !== null) return;
-    setWhole(wholeRange(matrix, props.job, props.report, upTo));
-    if (focused.current === what) return;
-    focused.current = what;
-    setRange(linked.current ?? busyRange(matrix, props.report));
-    linked.current = null;
-  }, [matrix, range]);
+    setKnown({ axis, whole: wholeRange(matrix, props.job, props.report, upTo),
+               busy: base ? base.busy : busyRange(matrix, props.report) });
+  }, [matrix, range, axis]);
   const rows = useMemo(() => matrix ? ordered(matrix.rows, order) : [], [matrix, order]);
   const hasGroups = matrix !== null && matrix.rows.some((row) => row.group);
   const about = WHATS.find((one) => one.what === what)!;
@@ -259,7 +243,7 @@ export function NodeMap(props: MapProps) {
       <div className="map-tools">
         <div className="chips" role="group" aria-label="What the map shows">
           {whats.map((one) => <button type="button" key={one.what} aria-pressed={one.what === what}
-            onClick={() => setQuery({ map: one.what })}>{one.word}</button>)}
+            onClick={() => setQuery({ map: one.what, cell: "", cell_at: "" })}>{one.word}</button>)}
         </div>
         {matrix && matrix.phases.length > 1 && <label className="note">phase <select value={matrix.phase ?? ""}
           onChange={(event) => setQuery({ phase: event.target.value })}>
@@ -267,7 +251,7 @@ export function NodeMap(props: MapProps) {
         <div className="chips" role="group" aria-label="Order of rows">
           <span className="note">order</span>
           {ORDERS.filter((one) => one.order !== "group" || hasGroups).map((one) => <button type="button" key={one.order} aria-pressed={one.order === order}
-            onClick={() => setQuery({ order: one.order === "suspicion" ? "" : one.order })}>{one.word}</button>)}
+            onClick={() => setQuery({ order: one.order === "suspicion" ? "" : one.order, top: "" })}>{one.word}</button>)}
         </div>
         {range && <button type="button" className="quiet" onClick={() => chooseRange(null)}>Whole job</button>}
       </div>
@@ -277,8 +261,9 @@ export function NodeMap(props: MapProps) {
         {none && <Empty><p>{what === "nodes" ? "There is nothing to compare yet: nodes are compared from the first "
           + "windows of 10 s on." : what === "ranks" ? "No rank has completed enough iterations to be compared."
           : "The lines of this job print no timers."}</p></Empty>}
-        {matrix && !none && width > 0 && whole && <Canvas key={what} {...props} matrix={matrix} rows={rows} width={width}
-          whole={whole} range={range} setRange={chooseRange} flows={flows} byGroup={hasGroups && order === "group"} incidents={incidents} />}
+        {none && cell && <Gone cell={cell} />}
+        {matrix && !none && width > 0 && base && <Canvas key={what} {...props} matrix={matrix} rows={rows} width={width}
+          cell={cell} whole={base.whole} range={range} setRange={chooseRange} flows={flows} byGroup={hasGroups && order === "group"} incidents={incidents} />}
       </div>
       {matrix && matrix.leftOut > 0 && <p className="note">{what === "nodes"
         ? `The ${grouped(scores!.rows.length)} nodes that differ most; ${grouped(matrix.leftOut)} calmer ones are left out.`
@@ -286,6 +271,23 @@ export function NodeMap(props: MapProps) {
       {matrix && !none && <Legend matrix={matrix} />}
     </Section>
   );
+}
+
+/** What of the axis is shown: of a link only what there is of it now. */
+function usable(wanted: Range | null, whole: Range, otherwise: Range | null): Range | null {
+  return wanted && wanted.from < whole.to && wanted.to > whole.from ? wanted : otherwise;
+}
+
+/** In place of a "why" to which the address leads, and which is not there. */
+function Gone(props: { cell: NamedCell; matrix?: Matrix }) {
+  const { cell, matrix } = props;
+  const zone = useContext(ZoneContext);
+  const row = matrix && [...matrix.pinned, ...matrix.rows].some((one) => one.key === cell.row);
+  const when = Number.isNaN(cell.at) ? "" : matrix?.by === "iteration" || cell.at < FIRST_TIME_MS
+    ? ` at iteration ${grouped(cell.at)}` : ` at ${timeText(cell.at, zone, serverNow())}`;
+  return <div className="box" role="status"><p>This link leads to <Wild text={cell.row} />{when}, {row
+    ? "a time of which the map shows nothing, or not any more." : "which has no row in this map, or not any more."} <button
+    type="button" className="quiet" onClick={() => setQuery({ cell: "", cell_at: "" })}>Close</button></p></div>;
 }
 
 function Legend(props: { matrix: Matrix }) {
@@ -313,6 +315,8 @@ interface CanvasProps extends MapProps {
   matrix: Matrix;
   rows: readonly MapRow[];
   width: number;
+  /** The one whose "why" the address opens. */
+  cell: NamedCell | null;
   /** The axis of the whole job. */
   whole: Range;
   /** The part of it that the scores are of; null: all. */
@@ -337,10 +341,12 @@ function Canvas(props: CanvasProps) {
   const { whole } = props;
   const asked = useRef<Range | null>(null); // the range that this view has asked for itself
   const rest = useRef(() => {});
-  const [moving] = useState(() => new MovingView({ ...(props.range ?? whole), top: 0, rows: rows.length }, () => rest.current()));
+  const [moving] = useState(() => new MovingView({ ...(props.range ?? whole), top: 0, rows: rows.length,
+    ...rowsIn(props.route.query, rows) }, () => rest.current()));
   const [hover, setHover] = useState<Cell | null>(null);
-  const [chosen, setChosen] = useState<Cell | null>(null);
-  const [why, setWhy] = useState(false);
+  const linked = useLinkedCell(matrix, props.cell);
+  const [marked, setMarked] = useState<Cell | null>(null); // by keys
+  const chosen = !props.cell ? marked : linked?.matrix === matrix ? linked.cell : null;
   const colours = useRef<{ scheme: string; of: Colours } | null>(null);
   const grips = useRef(new Map<number, Grip>());
   const moved = useRef(false);
@@ -355,10 +361,19 @@ function Canvas(props: CanvasProps) {
     if (now.rows > rows.length || now.top + now.rows > rows.length || now.rows === 0)
       moving.set({ ...now, top: 0, rows: rows.length });
   }, [rows.length]);
+  const [top, count] = [props.route.query.get("top"), props.route.query.get("rows")];
+  useEffect(() => { // what this view has named itself changes nothing
+    const wanted = rowsIn(props.route.query, rows) ?? { top: 0, rows: rows.length };
+    if (wanted.rows !== Math.round(moving.now.rows) || wanted.top !== Math.round(moving.now.top))
+      moving.set({ ...moving.now, ...wanted });
+  }, [top, count]);
   rest.current = () => {
     const { from, to } = moving.now;
-    if ((from === whole.from && to === whole.to) || (from === props.range?.from && to === props.range.to)) return;
-    asked.current = { from, to };
+    nameRows(moving.now, rows);
+    if (from === props.range?.from && to === props.range.to) return;
+    const all = from <= whole.from && to >= whole.to;
+    if (all && props.range === null) return;
+    asked.current = all ? null : { from, to };
     props.setRange(asked.current);
   };
 
@@ -371,7 +386,7 @@ function Canvas(props: CanvasProps) {
     if (now.back !== colours.current?.of.back) colours.current = { scheme, of: now }; // the scheme changed unnoticed
     if (before === matrix) return;
     setHover(null);
-    setChosen((cell) => {
+    setMarked((cell) => {
       const row = cell && [...matrix.pinned, ...matrix.rows].find((one) => one.key === cell.row.key);
       if (!cell || !row) return null;
       const at = before.begin + (cell.column + 0.5) * before.column;
@@ -470,9 +485,16 @@ function Canvas(props: CanvasProps) {
     const here = where(event);
     grips.current.delete(event.pointerId);
     if (moved.current) return;
-    const cell = cellAt(sceneNow(), here.x, here.y);
-    setChosen(cell);
-    setWhy(cell !== null);
+    open(cellAt(sceneNow(), here.x, here.y));
+  };
+  const open = (cell: Cell | null, push = true) => {
+    setMarked(cell);
+    if (cell || props.cell) nameCell(matrix, cell, push);
+  };
+  const close = () => {
+    if (props.cell) nameCell(matrix, null, true);
+    setMarked(chosen);
+    canvas.current?.focus();
   };
 
   const all = useMemo(() => [...matrix.pinned, ...rows], [matrix, rows]);
@@ -481,7 +503,8 @@ function Canvas(props: CanvasProps) {
     const row = all[Math.max(0, Math.min(all.length - 1, (from < 0 ? 0 : from) + downward))];
     if (!row) return;
     const column = Math.max(0, Math.min(matrix.columns - 1, (chosen?.column ?? matrix.columns - 1) + across));
-    setChosen({ row, column });
+    if (props.cell) open({ row, column }, false);
+    else setMarked({ row, column });
     const at = rows.findIndex((one) => one.key === row.key);
     const { now } = moving;
     if (at >= 0) moving.set(within({ ...now, top: at < now.top ? at : at >= now.top + now.rows ? at - now.rows + 1 : now.top },
@@ -493,7 +516,7 @@ function Canvas(props: CanvasProps) {
       ArrowUp: () => event.shiftKey ? pan(0, 60) : step(0, -1), ArrowDown: () => event.shiftKey ? pan(0, -60) : step(0, 1),
       "+": () => zoom(0.6, 0.5, false, 0.5), "=": () => zoom(0.6, 0.5, false, 0.5), "-": () => zoom(1 / 0.6, 0.5, false, 0.5),
       "0": () => { moving.set({ ...whole, top: 0, rows: rows.length }); props.setRange(null); },
-      Enter: () => setWhy(chosen !== null), Escape: () => { setWhy(false); setChosen(null); },
+      Enter: () => open(chosen), Escape: () => open(null),
     };
     const found = event.ctrlKey || event.metaKey || event.altKey ? undefined : moves[event.key];
     if (!found) return;
@@ -517,8 +540,9 @@ function Canvas(props: CanvasProps) {
       {props.flows.length > 0 && matrix.by === "time" && <Later of={({ FlowLanes }) => <FlowLanes flows={props.flows}
         left={layout.left} right={layout.right} width={width} moving={moving} x={() => xOf(moving.now, layout)} />} />}
       <p className="readout" role="status">{hover ?? chosen ? said((hover ?? chosen)!, matrix, zone) : "\u00a0"}</p>
-      {why && chosen && <Why cell={chosen} matrix={matrix} rows={all} report={report} nodes={props.nodes} ask={props.ask}
-        close={() => { setWhy(false); canvas.current?.focus(); }} />}
+      {props.cell && !linked && <Gone cell={props.cell} matrix={matrix} />}
+      {props.cell && linked && <Why of={props.cell.key} cell={linked.cell} matrix={linked.matrix} rows={all} report={report}
+        nodes={props.nodes} ask={props.ask} close={close} />}
     </>
   );
 }

@@ -51,8 +51,8 @@ export function go(address: string): void {
   window.scrollTo(0, 0);
 }
 
-/** Changes a part of the address in place; an empty value removes it. */
-export function setQuery(changes: Record<string, string>): void {
+/** Changes a part of the address; an empty value removes it. `push`: the way back leads to how it was. */
+export function setQuery(changes: Record<string, string>, push = false): void {
   const url = new URL(window.location.href);
   for (const [key, value] of Object.entries(changes)) {
     if (value) url.searchParams.set(key, value);
@@ -64,7 +64,10 @@ export function setQuery(changes: Record<string, string>): void {
     watchers.forEach((watcher) => watcher());
     return;
   }
-  window.history.replaceState(null, "", url.pathname + url.search);
+  const address = url.pathname + url.search;
+  if (address === window.location.pathname + window.location.search) return;
+  if (push) window.history.pushState(null, "", address);
+  else window.history.replaceState(null, "", address);
   refresh();
 }
 

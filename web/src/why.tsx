@@ -32,7 +32,8 @@ function peersOf(matrix: Matrix, rows: readonly MapRow[], cell: Cell): { as: num
            all: others.length };
 }
 
-export function Why(props: { cell: Cell; matrix: Matrix; rows: readonly MapRow[]; report: Report;
+/** `of` names the cell, in whichever columns. */
+export function Why(props: { of: string; cell: Cell; matrix: Matrix; rows: readonly MapRow[]; report: Report;
                              nodes: ReadonlyMap<string, Node>; ask: (query: LinesQuery) => void; close: () => void }) {
   const { cell, matrix, report } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -44,7 +45,7 @@ export function Why(props: { cell: Cell; matrix: Matrix; rows: readonly MapRow[]
   const peers = peersOf(matrix, props.rows, cell);
   const clues = (report.clues ?? []).filter((clue) => clue.node === cell.row.node);
   const events = report.events.filter((event) => event.first.node === cell.row.node).slice(0, 3);
-  useEffect(() => box.current?.focus(), [cell.row.key, cell.column]);
+  useEffect(() => box.current?.focus(), [props.of]);
   return (
     <div className="box whybox" role="region" tabIndex={-1} ref={box} aria-label={`Why, ${harmless(cell.row.label)}`}
       onKeyDown={(event) => { if (event.key === "Escape") props.close(); }}>

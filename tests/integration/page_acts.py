@@ -1,0 +1,183 @@
+"""What one does on the page, and how its windows share a stream of events.
+
+A part of page.py, whose Test has `expect`, `browser`, `base`, `token`, `open`, `api`, `check_box`.
+"""
+import time
+import urllib.request
+
+import live
+
+
+class Acts:
+    """Confirming a fault, taking an incident, maintenance."""
+
+    def confirm(self):
+        """What a confirmed fault would be is shown before it is stored; then it is known."""
+        expect, browser = self.expect, self.browser
+        incident = self.api("incidents?job=job-1005")["incidents"][0]["id"]
+        cause = "an operator killed it <b>by hand</b>"
+        self.open(f"/incidents/{incident}")
+        browser.soon("#cause")
+        expect.that(browser.run("return document.querySelector('.tell button').disabled"),
+                    "without cause and fix nothing can be stored")
+        browser.type("#cause", cause)
+        browser.type("#fix", "ask before")
+        browser.click(".tell button[type=submit]")
+        found = browser.soon(".found")
+        expect.that(found and "This would be stored" in found[0] and browser.text(".found pre"),
+                    "the pattern is shown first", found or browser.text(".section .warn"))
+        expect.equal(self.api("faults?confirmed=true")["faults"], [], "nothing is stored yet")
+        browser.click(".tell button.main")
+        browser.soon(".found a")
+        rows = self.api("faults?confirmed=true")["faults"]
+        if not expect.that(len(rows) == 1, "it is stored", rows):
+            return
+        self.open(f"/faults/{rows[0]['id']}")
+        text = " ".join(browser.soon("main section"))
+        expect.that(cause in text and "this incident" in text, "and shown with its incident", text)
+        request = urllib.request.Request(f"{self.base}/api/v1/faults/{rows[0]['id']}",
+                                         method="DELETE",
+                                         headers={"Authorization": f"Bearer {self.token}"})
+        urllib.request.urlopen(request, timeout=20).close()
+
+    def acknowledge(self):
+        """Taking an incident, taking it back; everybody sees who has it."""
+        expect, browser = self.expect, self.browser
+        incident = self.api("incidents?job=job-1005")["incidents"][0]["id"]
+        note = "looking at <b>node-02</b>"
+        for back in (True, False):
+            self.open(f"/incidents/{incident}")
+            browser.soon("#note")
+            browser.type("#note", note)
+            browser.click(".duty form button")
+            said = browser.soon(".duty.had p")
+            expect.that(said and " has it since " in said[0] and note in said[0],
+                        "the incident says who has it, since when and the note", said)
+            row = self.api(f"incidents/{incident}")
+            expect.that(row["acknowledged_by"] and row["acknowledged_note"] == note,
+                        "and so does the API", {**row, "report": 0, "evidence": 0})
+            if back:
+                browser.click(".duty.had button")
+                expect.that(browser.soon(".duty form button"), "it is taken back")
+                expect.equal(self.api(f"incidents/{incident}")["acknowledged_by"], None,
+                             "nobody has it")
+        for path, badge in (("/", ".job .badge.had"), ("/incidents", "td .badge.had")):
+            self.open(path)
+            expect.that(browser.soon(badge), f"{path} shows who has it")
+
+    def maintain(self):
+        """A job and a node are silenced for a time, and it is ended before."""
+        expect, browser = self.expect, self.browser
+        self.open("/jobs/job-1005")
+        browser.soon("button.maintenance")
+        browser.click("button.maintenance")
+        browser.soon(".dialog label")
+        browser.type("#why", "a new switch")
+        browser.type("#pattern", "nothing-*")
+        browser.click(".dialog button.main")
+        said = browser.soon(".dialog .warn")
+        expect.that(said and "no job is called nothing-*" in said[0],
+                    "a pattern that matches nothing is refused in words", said)
+        self.check_box("the dialogue")
+        browser.type("#pattern", "job-100*")
+        browser.click(".dialog button.main")
+        banner = browser.soon(".duty.silent p")
+        expect.that(banner and "a new switch" in banner[0], "the job says that it is silent",
+                    banner)
+        expect.equal(browser.text(".dialog"), [], "the dialogue is closed")
+        rows = self.api("maintenance")["maintenance"]
+        expect.equal([(row["kind"], row["pattern"], row["why"]) for row in rows],
+                     [("job", "job-100*", "a new switch")], "the API has it")
+        self.open("/")
+        expect.that(browser.soon(".job .badge.silent"), "so does the fleet")
+        self.open("/jobs/job-1005")
+        browser.soon(".duty.silent button")
+        browser.click(".duty.silent button")
+        live.wait_for(lambda: not browser.text(".duty.silent"))
+        expect.equal(self.api("maintenance")["maintenance"], [], "it is ended before its time")
+        browser.soon(".suspects li.first button:nth-of-type(2)")
+        browser.click(".suspects li.first button:nth-of-type(2)")
+        browser.soon(".dialog label")
+        browser.type("#why", "new cables")
+        browser.click(".dialog button.main")
+        banner = browser.soon(".duty.silent p")
+        expect.that(banner and "node-02 in maintenance" in banner[0], "a node, too", banner)
+        nodes = self.api("jobs/job-1005/nodes")["nodes"]
+        expect.equal([row["node"] for row in nodes if row["silent_until"]], ["node-02"],
+                     "only this one")
+        self.check_box("a job in maintenance")
+
+
+class Windows:
+    """Several windows of a browser."""
+
+    def streams(self):
+        """Streams of events that are open at the aggregator."""
+        request = urllib.request.Request(f"{self.base}/metrics",
+                                         headers={"Authorization": f"Bearer {self.token}"})
+        with urllib.request.urlopen(request, timeout=20) as got:
+            return int(next(row.split()[1] for row in got.read().decode().splitlines()
+                            if row.startswith("l4_aggregator_event_streams ")))
+
+    def share_stream(self):
+        """Two windows of a browser have one stream; the other one reads when the first is hidden,
+        and both are told what happens."""
+        expect, driver = self.expect, self.browser.driver
+        driver.get("about:blank")
+        live.wait_for(lambda: self.streams() == 1, 5)
+        expect.equal(self.streams(), 1, "streams without a page: that of l4 local itself")
+        first = driver.current_window_handle
+        driver.switch_to.new_window("window")
+        second = driver.current_window_handle
+        for window in (first, second):
+            driver.switch_to.window(window)
+            self.open("/")
+            expect.equal(self.browser.soon(".fresh.live"), ["live"], "each window is live")
+            expect.equal(self.browser.run("return document.hidden"), False, "and visible")
+        live.wait_for(lambda: self.streams() == 2, 5)
+        expect.equal(self.streams(), 2, "two windows have one stream")
+        self.check_told(first, second)
+        for leader, other in ((first, second), (second, first)):
+            driver.switch_to.window(leader)
+            self.hide(True)
+            driver.switch_to.window(other)
+            expect.equal(self.browser.soon(".fresh.live"), ["live"], "the other window goes on")
+            live.wait_for(lambda: self.streams() == 2, 5)
+            expect.equal(self.streams(), 2, "by the one stream")
+            driver.switch_to.window(leader)
+            expect.equal(self.browser.text(".fresh.asleep"), ["connecting"],
+                         "a hidden window has none")
+            self.hide(False)
+            expect.equal(self.browser.soon(".fresh.live"), ["live"], "until it is seen again")
+        driver.switch_to.window(second)
+        driver.close()
+        driver.switch_to.window(first)
+        live.wait_for(lambda: self.streams() == 2, 5)
+        expect.equal((self.browser.soon(".fresh.live"), self.streams()), (["live"], 2),
+                     "a window that is closed leaves the stream to the other")
+
+    def check_told(self, *windows):
+        """Each window asks for the jobs again at once when an incident is acknowledged, and not
+        only each 5 s."""
+        incident = self.api("incidents?job=job-1005")["incidents"][0]["id"]
+        for window in windows:
+            self.browser.driver.switch_to.window(window)
+            self.browser.run("performance.clearResourceTimings()")
+        for method in ("DELETE", "POST") * 2:
+            request = urllib.request.Request(
+                f"{self.base}/api/v1/incidents/{incident}/acknowledgement", method=method,
+                data=b"{}" if method == "POST" else None, headers={
+                    "Authorization": f"Bearer {self.token}", "Content-Type": "application/json"})
+            urllib.request.urlopen(request, timeout=20).close()
+            time.sleep(0.6)
+        for window in windows:
+            self.browser.driver.switch_to.window(window)
+            asked = self.browser.run("return performance.getEntriesByType('resource').filter("
+                                     "(one) => one.name.endsWith('/api/v1/jobs')).length")
+            self.expect.that(asked >= 3, "a window is told of changes", asked)
+
+    def hide(self, hidden):
+        """As if another window lay over this one."""
+        self.browser.run("""
+            Object.defineProperty(document, "hidden", { configurable: true, value: arguments[0] });
+            document.dispatchEvent(new Event("visibilitychange"));""", hidden)
