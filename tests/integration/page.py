@@ -486,6 +486,7 @@ def play(expect, l4, webdriver, folder, pictures):
         test.check_box("the job")
         test.look_at_links()
         test.look_at_linked_cell()
+        test.look_at_rows_and_marks()
         test.look_at_touch()
         test.look_at_incident()
         test.confirm()

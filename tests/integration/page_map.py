@@ -119,6 +119,76 @@ class Map:
         live.wait_for(lambda: not browser.text(".map-box .box"), 5)
         expect.that("cell" not in browser.run("return location.search"), "and can be closed")
 
+    def look_at_rows_and_marks(self):
+        """The rows that are seen stand in the address; a mark opens its lines, or its incident; the
+        search in lines and their context stand in the address, too."""
+        from selenium.webdriver.common.keys import Keys
+        expect, browser = self.expect, self.browser
+        with made_map.Made(browser, made_map.answers(nodes=100)):
+            self.open("/jobs/job-1005?order=name")
+            browser.soon("canvas.map")
+            browser.press("canvas.map", "i", "i")
+            live.wait_for(lambda: "rows=" in browser.run("return location.search"), 5)
+            query = urllib.parse.parse_qs(browser.run("return location.search.slice(1)"))
+            expect.that(int(query["rows"][0]) < 60 and query["top"][0], "rows in the address", query)
+            self.open(f"/jobs/job-1005?{urllib.parse.urlencode(query, True)}")
+            browser.soon("canvas.map")
+            time.sleep(0.8)
+            expect.equal(urllib.parse.parse_qs(browser.run("return location.search.slice(1)")),
+                         query, "its link shows the same rows")
+            browser.press("canvas.map", "o", "o", "o")
+            live.wait_for(lambda: "rows=" not in browser.run("return location.search"), 5)
+            expect.that("rows=" not in browser.run("return location.search"), "o shows all again")
+        self.open("/jobs/job-1005")
+        browser.soon("canvas.map")
+        said = self.find_mark("root")
+        if expect.that("root" in said and "ERROR" in said, "a mark says what it is", said):
+            lines = browser.soon(".panel .log li.hit code")
+            expect.that(lines, "and opens its lines")
+        browser.type(".panel input", "exitcode")
+        browser.run("""const choice = document.querySelector('.panel select');
+            choice.value = "20";
+            choice.dispatchEvent(new Event("change", { bubbles: true }));""")
+        link = browser.run("return location.pathname + location.search")
+        expect.that("lines_q=exitcode" in link and "lines_context=20" in link,
+                    "search and context stand in the address", link)
+        self.open(link)
+        browser.soon(".panel .log code")
+        expect.equal(browser.run("""return [document.querySelector('.panel input').value,
+                     document.querySelector('.panel select').value];"""), ["exitcode", "20"],
+                     "and its link shows the same")
+        browser.press(".panel input", Keys.ESCAPE)
+        live.wait_for(lambda: not browser.text(".panel"), 5)
+        expect.equal(browser.run("return location.search"), "", "closing them leaves none")
+        said = self.find_mark("incident")
+        expect.that("crashed" in said, "a bar says what it is", said)
+        story = browser.soon(".story .role")
+        expect.that(story and "/incidents/" in browser.run("return location.pathname"),
+                    "and opens the incident", story)
+
+    def find_mark(self, word):
+        """Goes along the lanes below the map to what is told by this word, and clicks on it."""
+        left, top, width, height = self.browser.run("""
+            const canvas = document.querySelector("canvas.map");
+            canvas.scrollIntoView({ block: "center" });
+            const { left, top, width, height } = canvas.getBoundingClientRect();
+            return [left, top, width, height];""")
+
+        def mouse(kind, x, y):
+            self.browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {
+                "type": kind, "x": x, "y": y, "button": "left", "clickCount": 1,
+                "buttons": int(kind != "mouseMoved")})
+
+        for y in (top + height - 31, top + height - 10):
+            for x in range(int(left + width), int(left), -6):
+                mouse("mouseMoved", x, y)
+                said = " ".join(self.browser.text(".readout"))
+                if said.startswith(word):
+                    mouse("mousePressed", x, y)
+                    mouse("mouseReleased", x, y)
+                    return said
+        return ""
+
     def click_map(self, across):
         """In the row that stands on top, at this part of the axis."""
         x, y = self.browser.run("""

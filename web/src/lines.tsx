@@ -7,10 +7,11 @@ import { counted, harmless } from "./format";
 import { handed, hasLines } from "./handed";
 import type { LinesQuery } from "./handed";
 import { Copy, Empty, Failure, Loading, Time, Wild } from "./parts";
-import { setQuery } from "./route";
+import { setQuery, useRoute } from "./route";
 import type { Route } from "./route";
 
 const KEYS = ["node", "rank", "template", "around"] as const;
+const CONTEXTS = [5, 0, 20, 100]; // the first one where nothing is chosen
 
 /** The raw lines that the address asks for, and what changes that: a link shows them, too. */
 export function useLines(route: Route): [LinesQuery | null, (query: LinesQuery | null) => void] {
@@ -18,7 +19,7 @@ export function useLines(route: Route): [LinesQuery | null, (query: LinesQuery |
   const query = useMemo(() => node || rank || template
     ? { node, template, around, rank: /^\d+$/.test(rank!) ? Number(rank) : undefined } : null, [node, rank, template, around]);
   const ask = (next: LinesQuery | null) =>
-    setQuery(Object.fromEntries(KEYS.map((key) => [`lines_${key}`, String(next?.[key] ?? "")])));
+    setQuery({ ...Object.fromEntries(KEYS.map((key) => [`lines_${key}`, String(next?.[key] ?? "")])), lines_q: "", lines_context: "" });
   return [query, ask];
 }
 
@@ -98,8 +99,9 @@ function said(query: LinesQuery): string {
 
 /** A panel beside the view; Escape closes it and gives the focus back. */
 export function LinesPanel(props: { job: string; query: LinesQuery; close: () => void }) {
-  const [context, setContext] = useState(5);
-  const [text, setText] = useState("");
+  const { query } = useRoute();
+  const context = CONTEXTS.find((one) => String(one) === query.get("lines_context")) ?? CONTEXTS[0]!;
+  const text = query.get("lines_q") ?? "";
   const [answer, setAnswer] = useState<Answer | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   const [round, setRound] = useState(0);
@@ -131,9 +133,9 @@ export function LinesPanel(props: { job: string; query: LinesQuery; close: () =>
         {props.query.around && !handed && <p className="note">around <Time at={props.query.around} precise /></p>}
         <div className="tools">
           <input type="search" value={text} placeholder="Search in these lines" aria-label="Search in these lines"
-            onChange={(event) => setText(event.target.value)} />
-          {!handed && <label>context <select value={context} onChange={(event) => setContext(Number(event.target.value))}>
-            {[0, 5, 20, 100].map((one) => <option key={one} value={one}>{one}</option>)}</select></label>}
+            onChange={(event) => setQuery({ lines_q: event.target.value })} />
+          {!handed && <label>context <select value={context} onChange={(event) => setQuery({ lines_context: event.target.value })}>
+            {[...CONTEXTS].sort((a, b) => a - b).map((one) => <option key={one} value={one}>{one}</option>)}</select></label>}
           {answer && shown.length > 0 && <Copy what="lines"
             text={shown.map((line) => `${line.node} ${line.file}:${line.line ?? ""} ${line.text}`).join("\n")} />}
         </div>

@@ -3,20 +3,20 @@ import { useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, u
 import type { KeyboardEvent, PointerEvent } from "react";
 import { askAhead, idIn } from "./api";
 import type { FlowJob, Incident, Job, Node, Report, Scores } from "./api_types";
-import { counted, grouped, harmless, millis, timeText } from "./format";
+import { counted, grouped, harmless, millis, spoken, timeText } from "./format";
 import { serverNow, useAsked } from "./live";
-import { handed } from "./handed";
+import { handed, hasLines } from "./handed";
 import type { LinesQuery } from "./handed";
 import { Later } from "./later";
-import { PHASES, Pictures, coloursOf, drawScene, layoutOf, xOf } from "./map_draw";
-import type { Cell, Colours, Layout, Scene, View } from "./map_draw";
+import { PHASES, Pictures, coloursOf, drawScene, layoutOf, markAt, xOf } from "./map_draw";
+import type { Cell, Colours, Layout, Mark, Scene, View } from "./map_draw";
 import { busyRange, failureOf, matrixOf, onAxis, ordered, scoreOf } from "./map_data";
 import type { MapRow, Matrix, Order } from "./map_data";
 import { nameCell, nameRows, rowsIn, textOf, useLinkedCell, useNamedCell, useRangeLink } from "./map_link";
 import type { NamedCell, Range } from "./map_link";
 import { MovingView } from "./map_view";
 import { Empty, Failure, LimitContext, Loading, Section, Wild, ZoneContext } from "./parts";
-import { setQuery } from "./route";
+import { go, setQuery, to } from "./route";
 import type { Route } from "./route";
 import { Why } from "./why";
 
@@ -306,7 +306,7 @@ function Legend(props: { matrix: Matrix }) {
       <span><i className="mark root" />root</span>
       <span><i className="mark direct" />direct</span>
       <span><i className="mark consequence" />consequence</span>
-      <span className="hint">drag pans · Ctrl+wheel, + and − zoom · arrows choose a cell · Enter says why</span>
+      <span className="hint">a mark opens its lines · drag pans · Ctrl+wheel, + and − zoom · arrows choose a cell · Enter says why</span>
     </p>
   </>;
 }
@@ -344,6 +344,7 @@ function Canvas(props: CanvasProps) {
   const [moving] = useState(() => new MovingView({ ...(props.range ?? whole), top: 0, rows: rows.length,
     ...rowsIn(props.route.query, rows) }, () => rest.current()));
   const [hover, setHover] = useState<Cell | null>(null);
+  const [mark, setMark] = useState(""); // the one that the pointer is at, in words
   const linked = useLinkedCell(matrix, props.cell);
   const [marked, setMarked] = useState<Cell | null>(null); // by keys
   const chosen = !props.cell ? marked : linked?.matrix === matrix ? linked.cell : null;
@@ -419,10 +420,10 @@ function Canvas(props: CanvasProps) {
     };
   }, [moving]);
 
-  const zoom = useCallback((factor: number, at: number, withRows: boolean, middle: number) => {
+  const zoom = useCallback((factor: number, at: number, withRows: boolean, middle: number, rowsOnly = false) => {
     const before = moving.now;
     const pivot = before.from + (before.to - before.from) * at;
-    const size = (before.to - before.from) * factor;
+    const size = (before.to - before.from) * (rowsOnly ? 1 : factor);
     const seen = withRows ? before.rows * factor : before.rows;
     const row = before.top + before.rows * middle;
     moving.set(within({ from: pivot - size * at, to: pivot + size * (1 - at), rows: seen, top: row - seen * middle },
@@ -449,8 +450,13 @@ function Canvas(props: CanvasProps) {
       zoom(Math.exp(Math.max(-60, Math.min(60, event.deltaY)) * 0.006), Math.max(0, Math.min(1, at)), event.shiftKey,
         Math.max(0, Math.min(1, middle)));
     };
+    const touched = (event: TouchEvent) => { if (event.touches.length > 1) event.preventDefault(); }; // two move the map alone
     element.addEventListener("wheel", wheel, { passive: false });
-    return () => element.removeEventListener("wheel", wheel);
+    element.addEventListener("touchmove", touched, { passive: false });
+    return () => {
+      element.removeEventListener("wheel", wheel);
+      element.removeEventListener("touchmove", touched);
+    };
   }, [zoom, pan, layout]);
 
   const where = (event: PointerEvent): Grip => {
@@ -465,12 +471,17 @@ function Canvas(props: CanvasProps) {
   const move = (event: PointerEvent) => {
     const here = where(event);
     const before = grips.current.get(event.pointerId);
-    if (!before) return setHover((last) => same(last, cellAt(sceneNow(), here.x, here.y)));
+    if (!before) {
+      const scene = sceneNow();
+      setMark(markText(markAt(scene, here.x, here.y), matrix, zone));
+      return setHover((last) => same(last, cellAt(scene, here.x, here.y)));
+    }
     const other = [...grips.current].find(([id]) => id !== event.pointerId)?.[1];
     if (other) {
       const gap = (a: Grip, b: Grip) => Math.max(20, Math.hypot(a.x - b.x, a.y - b.y));
       const middle = ((here.x + other.x) / 2 - layout.left) / (layout.right - layout.left);
       zoom(gap(before, other) / gap(here, other), Math.max(0, Math.min(1, middle)), false, 0.5);
+      pan((here.x - before.x) / 2, (here.y - before.y) / 2);
       moved.current = true;
     } else if (moved.current || Math.hypot(here.x - before.x, here.y - before.y) > 4) {
       moved.current = true;
@@ -485,7 +496,12 @@ function Canvas(props: CanvasProps) {
     const here = where(event);
     grips.current.delete(event.pointerId);
     if (moved.current) return;
-    open(cellAt(sceneNow(), here.x, here.y));
+    const scene = sceneNow();
+    const found = markAt(scene, here.x, here.y);
+    if (found?.incident) return go(to("incidents", found.incident.id));
+    if (!found?.event) return open(cellAt(scene, here.x, here.y));
+    const lines = { template: found.event.template_id, around: found.event.first.time ?? "" };
+    return hasLines(lines) ? props.ask(lines) : undefined;
   };
   const open = (cell: Cell | null, push = true) => {
     setMarked(cell);
@@ -516,6 +532,7 @@ function Canvas(props: CanvasProps) {
       ArrowUp: () => event.shiftKey ? pan(0, 60) : step(0, -1), ArrowDown: () => event.shiftKey ? pan(0, -60) : step(0, 1),
       "+": () => zoom(0.6, 0.5, false, 0.5), "=": () => zoom(0.6, 0.5, false, 0.5), "-": () => zoom(1 / 0.6, 0.5, false, 0.5),
       "0": () => { moving.set({ ...whole, top: 0, rows: rows.length }); props.setRange(null); },
+      i: () => zoom(0.6, 0.5, true, 0.5, true), o: () => zoom(1 / 0.6, 0.5, true, 0.5, true),
       Enter: () => open(chosen), Escape: () => open(null),
     };
     const found = event.ctrlKey || event.metaKey || event.altKey ? undefined : moves[event.key];
@@ -534,17 +551,30 @@ function Canvas(props: CanvasProps) {
           (chosen ? ` Chosen: ${said(chosen, matrix, zone)}` : " Arrow keys choose a cell.")}
         onPointerDown={down} onPointerMove={move} onPointerUp={up}
         onPointerCancel={(event) => grips.current.delete(event.pointerId)}
-        onPointerLeave={() => setHover(null)} onKeyDown={key}
+        onPointerLeave={() => { setHover(null); setMark(""); }} onKeyDown={key}
         onDoubleClick={(event) => zoom(0.4, Math.max(0, Math.min(1, (event.nativeEvent.offsetX - layout.left) /
           (layout.right - layout.left))), false, 0.5)} />
       {props.flows.length > 0 && matrix.by === "time" && <Later of={({ FlowLanes }) => <FlowLanes flows={props.flows}
         left={layout.left} right={layout.right} width={width} moving={moving} x={() => xOf(moving.now, layout)} />} />}
-      <p className="readout" role="status">{hover ?? chosen ? said((hover ?? chosen)!, matrix, zone) : "\u00a0"}</p>
+      <p className="readout" role="status">{mark || (hover ?? chosen ? said((hover ?? chosen)!, matrix, zone) : "\u00a0")}</p>
       {props.cell && !linked && <Gone cell={props.cell} matrix={matrix} />}
       {props.cell && linked && <Why of={props.cell.key} cell={linked.cell} matrix={linked.matrix} rows={all} report={report}
         nodes={props.nodes} ask={props.ask} close={close} />}
     </>
   );
+}
+
+/** A mark in one line, and what a click on it does; empty: there is none. */
+function markText(mark: Mark | null, matrix: Matrix, zone: "utc" | "local"): string {
+  if (mark?.incident) {
+    const { state, opened } = mark.incident;
+    return `incident · ${spoken(state)} · opened ${timeText(millis(opened) ?? 0, zone, serverNow())} · a click opens it`;
+  }
+  if (!mark?.event) return "";
+  const { role, first, iteration, template } = mark.event;
+  const at = millis(first.time);
+  const when = matrix.by === "time" && at !== null ? timeText(at, zone, serverNow(), true) : `iteration ${iteration ?? "–"}`;
+  return `${role} · ${when} · ${harmless(first.node)} · ${harmless(template.split("<*>").join("⋯"))}`;
 }
 
 /** A cell in one line. */

@@ -1,8 +1,9 @@
 // Draws the map: rows over time or iterations, and lanes of the job's course below, on one axis.
 import scaleLinear from "d3-scale/src/linear"; // the whole package is a tenth of the page
-import type { Incident, Report } from "./api_types";
-import { harmless, millis, span, spoken } from "./format";
+import type { Incident, Report, ReportEvent } from "./api_types";
+import { harmless, millis, span, spoken, timeText } from "./format";
 import type { Zone } from "./format";
+import { serverNow } from "./live";
 import { SILENT, UNKNOWN, failureOf, onAxis, pictureOf } from "./map_data";
 import type { MapRow, Matrix } from "./map_data";
 
@@ -55,6 +56,8 @@ const ITERATIONS = 40;
 const COURSE = 72; // what iterations or their phases take
 const EVENTS = 26;
 const INCIDENTS = 18;
+const NARROW_LEFT = 60; // px: names stand upon the map up to it
+const NEAR = 9; // px: of a mark
 const LABEL_MIN = 11; // px of a row from which on it is named
 const EVENTS_MAX = 60;
 
@@ -226,7 +229,8 @@ function timeTicks(from: number, to: number, many: number): number[] {
 
 function axis(to: CanvasRenderingContext2D, scene: Scene): void {
   const { view, layout, colours, matrix } = scene;
-  const many = Math.max(2, Math.floor((layout.right - layout.left) / 110));
+  const room = layout.right - layout.left;
+  const many = Math.max(2, Math.floor(room / (layout.left > NARROW_LEFT ? 110 : 85)));
   let ticks: { at: number; text: string }[];
   if (matrix.by === "time") {
     const format = view.to - view.from > 2 * 86_400_000 ? [5, 10] : view.to - view.from > 1_200_000 ? [11, 16] : [11, 19];
@@ -242,6 +246,7 @@ function axis(to: CanvasRenderingContext2D, scene: Scene): void {
   to.textBaseline = "middle";
   to.textAlign = "left";
   const bottom = layout.height;
+  if (matrix.by === "time") laneName(to, scene, dayOf(view.from, scene.zone), AXIS / 2 - 1);
   const tag = tagOf(to, scene);
   for (const tick of ticks) {
     const at = Math.round(x(tick.at)) + 0.5;
@@ -253,6 +258,12 @@ function axis(to: CanvasRenderingContext2D, scene: Scene): void {
     to.fillStyle = colours.soft;
     if (!tag || end < tag.left || at > tag.left + tag.width) to.fillText(tick.text, at + 4, AXIS / 2 - 1);
   }
+}
+
+/** The day, where it is not that of now. */
+function dayOf(at: number, zone: Zone): string {
+  const text = timeText(at, zone, serverNow());
+  return text.includes(" ") ? text.slice(0, text.indexOf(" ")) : "";
 }
 
 /** Names stand upon the rows where there is no room beside them. */
@@ -280,7 +291,7 @@ function labels(to: CanvasRenderingContext2D, scene: Scene): void {
   const { matrix, rows, view, layout, colours } = scene;
   to.textBaseline = "middle";
   const height = layout.restHeight / view.rows;
-  if (layout.left > 60) {
+  if (layout.left > NARROW_LEFT) {
     to.textAlign = "right";
     const room = layout.left - 14;
     const named = (row: MapRow, y: number, bold: boolean) => {
@@ -379,13 +390,16 @@ function sinceLine(to: CanvasRenderingContext2D, scene: Scene): void {
   to.fillText(text, left + 6, 11);
 }
 
-function laneName(to: CanvasRenderingContext2D, scene: Scene, text: string, y: number): void {
-  if (scene.layout.left <= 60) return;
-  to.font = "400 12px system-ui, sans-serif";
+/** `within`: it stands in the lane where there is no room beside it. */
+function laneName(to: CanvasRenderingContext2D, scene: Scene, text: string, y: number, within = false): void {
+  const { left } = scene.layout;
+  const beside = left > NARROW_LEFT;
+  if (!beside && !within) return;
+  to.font = `400 ${beside ? 12 : 11}px system-ui, sans-serif`;
   to.fillStyle = scene.colours.soft;
-  to.textAlign = "right";
+  to.textAlign = beside ? "right" : "left";
   to.textBaseline = "middle";
-  to.fillText(text, scene.layout.left - 10, y);
+  to.fillText(text, left + (beside ? -10 : 4), y);
 }
 
 function stages(to: CanvasRenderingContext2D, scene: Scene): void {
@@ -450,7 +464,7 @@ function iterations(to: CanvasRenderingContext2D, scene: Scene): void {
   to.font = "400 11px system-ui, sans-serif";
   to.fillStyle = colours.soft;
   to.textAlign = "left";
-  if (report.iterations.length === 0) to.fillText(layout.left > 60 ? "none stands out" : "no iteration stands out", layout.left + 4, top + ITERATIONS / 2);
+  if (report.iterations.length === 0) to.fillText(layout.left > NARROW_LEFT ? "none stands out" : "no iteration stands out", layout.left + 4, top + ITERATIONS / 2);
   else if (lengths.some((one) => one > 0)) to.fillText(`longest ${span(most)}`, layout.left + 4, top + 8);
 }
 
@@ -527,40 +541,70 @@ function stacked(to: CanvasRenderingContext2D, scene: Scene): void {
 }
 
 /** Incidents of the job, from when they opened to when they were over. */
-function incidents(to: CanvasRenderingContext2D, scene: Scene): void {
-  const { view, layout, colours, matrix } = scene;
-  if (scene.incidents.length === 0 || matrix.by !== "time") return;
+/** Where the bar of an incident begins and ends; null: it is not in view. */
+function barOf(scene: Scene, one: Incident): { from: number; until: number } | null {
+  const { view, layout, report, matrix } = scene;
+  if (matrix.by !== "time") return null;
   const x = xOf(view, layout);
-  laneName(to, scene, "incidents", layout.incidentsTop + INCIDENTS / 2 - 1);
+  const from = Math.max(x(onAxis(report, millis(one.opened)) ?? 0), layout.left);
+  const over = one.resolved ? x(onAxis(report, millis(one.resolved)) ?? 0) : layout.right;
+  const until = Math.min(Math.max(over, from + 3), layout.right);
+  return until > layout.left && from < layout.right ? { from, until } : null;
+}
+
+function incidents(to: CanvasRenderingContext2D, scene: Scene): void {
+  const { layout, colours, matrix } = scene;
+  if (scene.incidents.length === 0 || matrix.by !== "time") return;
+  laneName(to, scene, "incidents", layout.incidentsTop + INCIDENTS / 2 - 1, true);
   to.fillStyle = colours.accent;
   to.beginPath();
   for (const one of scene.incidents) {
-    const from = Math.max(x(onAxis(scene.report, millis(one.opened)) ?? 0), layout.left);
-    const over = one.resolved ? x(onAxis(scene.report, millis(one.resolved)) ?? 0) : layout.right;
-    const until = Math.min(Math.max(over, from + 3), layout.right);
-    if (until > layout.left && from < layout.right) to.rect(from, layout.incidentsTop + 5, until - from, 6);
+    const bar = barOf(scene, one);
+    if (bar) to.rect(bar.from, layout.incidentsTop + 5, bar.until - bar.from, 6);
   }
   to.fill();
 }
 
 const ROLES = ["consequence", "direct", "root"] as const;
 
+/** The events of a role that have a mark, and where. */
+function marksOf(scene: Scene, role: string): { event: ReportEvent; at: number }[] {
+  const { view, layout, report, matrix } = scene;
+  const x = xOf(view, layout);
+  return report.events.filter((one) => one.role === role).slice(0, EVENTS_MAX).flatMap((event) => {
+    const place = matrix.by === "time" ? onAxis(report, millis(event.first.time)) : event.iteration;
+    const at = place === null ? NaN : x(place);
+    return at >= layout.left - 4 && at <= layout.right + 4 ? [{ event, at }] : [];
+  });
+}
+
+export interface Mark { event?: ReportEvent; incident?: Incident }
+
+/** The mark of an event or an incident at this place; of several the one that is drawn last. */
+export function markAt(scene: Scene | null, x: number, y: number): Mark | null {
+  if (!scene) return null;
+  const { eventsTop, incidentsTop } = scene.layout;
+  if (y >= eventsTop && y < incidentsTop) {
+    const found = ROLES.flatMap((role) => marksOf(scene, role)).reverse()
+      .find(({ at }) => Math.abs(at - x) <= NEAR);
+    return found ? { event: found.event } : null;
+  }
+  const isHere = (bar: { from: number; until: number } | null) => bar && x >= bar.from - NEAR && x <= bar.until + NEAR;
+  const incident = y < incidentsTop ? undefined : scene.incidents.find((one) => isHere(barOf(scene, one)));
+  return incident ? { incident } : null;
+}
+
 /** Events by role: a diamond for a root, a ring for its first effect, a dot for what follows. */
 function events(to: CanvasRenderingContext2D, scene: Scene): void {
-  const { view, layout, colours, report, matrix } = scene;
+  const { layout, colours } = scene;
   const middle = layout.eventsTop + EVENTS / 2;
-  laneName(to, scene, "events", middle);
-  const x = xOf(view, layout);
+  laneName(to, scene, "events", middle, true);
   for (const role of ROLES) { // each in one path
     to.fillStyle = colours[role];
     to.strokeStyle = colours[role];
     to.lineWidth = 2;
     to.beginPath();
-    for (const event of report.events.filter((one) => one.role === role).slice(0, EVENTS_MAX)) {
-      const at = matrix.by === "time" ? onAxis(report, millis(event.first.time)) : event.iteration;
-      if (at === null) continue;
-      const left = x(at);
-      if (left < layout.left - 4 || left > layout.right + 4) continue;
+    for (const { at: left } of marksOf(scene, role)) {
       if (role === "root") {
         to.moveTo(left, middle - 7);
         to.lineTo(left + 7, middle);

@@ -47,8 +47,8 @@ const VIEW_KEYS: Keys = [
 ];
 const TIME_KEYS: Keys = [["t", "times local or UTC"]];
 const MAP_KEYS: Keys = [
-  ["m", "to the map"], ["← → ↑ ↓", "in the map: choose a cell"], ["Shift ← →", "in the map: pan"],
-  ["+  −  0", "in the map: zoom in, out, whole job"], ["Enter", "in the map: why"],
+  ["m", "to the map"], ["← → ↑ ↓", "in the map: choose a cell"], ["Shift ← →", "in the map: pan; with ↑ ↓ through rows"],
+  ["+  −  0", "in the map: zoom in, out, whole job"], ["i  o", "in the map: fewer, more rows"], ["Enter", "in the map: why"],
 ];
 const OTHER_KEYS: Keys = [["Esc", "close what is open"], ["?", "this list"]];
 
