@@ -1,11 +1,10 @@
 // An incident beside a healthy run of the pool: which of its lines a run that went well prints, too.
-import { useState } from "react";
 import { idIn } from "./api";
 import type { PoolRun, Report } from "./api_types";
 import { counted, grouped, percent, spoken } from "./format";
 import { useAsked } from "./live";
 import { Section, Wild } from "./parts";
-import { to } from "./route";
+import { setQuery, to, useRoute } from "./route";
 
 const POOL_MS = 300_000;
 const EVENTS_MAX = 12;
@@ -52,13 +51,13 @@ function Beside(props: { report: Report; run: PoolRun }) {
 export function Compare(props: { report: Report }) {
   const { report } = props;
   const asked = useAsked("pool", "pool?count=1000", POOL_MS, "");
-  const [chosen, setChosen] = useState("");
+  const chosen = useRoute().query.get("run");
   const runs = asked.data?.runs;
   if (!runs) return null;
   const run = runs.find((one) => one.run === chosen) ?? likest(runs, report.job.nodes);
   return (
     <Section title="Compared with a healthy run" note={run && <label>run <select value={run.run}
-      onChange={(event) => setChosen(event.target.value)}>{runs.map((one) => <option key={one.run} value={one.run}>{one.run}</option>)}
+      onChange={(event) => setQuery({ run: event.target.value })}>{runs.map((one) => <option key={one.run} value={one.run}>{one.run}</option>)}
       </select></label>}>
       {run ? <Beside key={run.run} report={report} run={run} /> : <p className="note">No healthy run is kept yet. A job that ends well
         joins <a href={to("pool")}>the pool</a>.</p>}

@@ -62,10 +62,10 @@ function logsOf(lines: readonly Line[]): Log[] {
   return logs.sort((a, b) => Number(timed(b)) - Number(timed(a)));
 }
 
-function Rows(props: { log: Log; text: string }) {
+function Rows(props: { log: Log }) {
   const { log } = props;
   return (
-    <section className="log" aria-label={`${harmless(log.node)}, ${harmless(log.file)}`}>
+    <section className={log.lines.every((line) => line.hit) ? "log all" : "log"} aria-label={`${harmless(log.node)}, ${harmless(log.file)}`}>
       <h3><Wild text={log.node} />{log.rank !== null && <span className="note"> rank {log.rank}</span>}
         <span className="file"><Wild text={log.file} /></span></h3>
       <ol>
@@ -147,7 +147,7 @@ export function LinesPanel(props: { job: string; query: LinesQuery; close: () =>
         {answer && answer.lines.length === 0 && <Empty><p>The nodes have no such line (any more).</p></Empty>}
         {answer && answer.lines.length > 0 && shown.length === 0 &&
           <Empty><p>None of {counted(answer.lines.length, "line")} holds this text.</p></Empty>}
-        {logsOf(shown).map((log) => <Rows key={log.key} log={log} text={text} />)}
+        {logsOf(shown).map((log) => <Rows key={log.key} log={log} />)}
         {handed && <p className="note">These are the lines that the report holds of its events; the logs have more.</p>}
         {answer && answer.redacted > 0 && <p className="note">Secrets were blotted out in {
           counted(answer.redacted, "line")}.</p>}

@@ -573,7 +573,7 @@ function markText(mark: Mark | null, matrix: Matrix, zone: "utc" | "local"): str
   if (!mark?.event) return "";
   const { role, first, iteration, template } = mark.event;
   const at = millis(first.time);
-  const when = matrix.by === "time" && at !== null ? timeText(at, zone, serverNow(), true) : `iteration ${iteration ?? "–"}`;
+  const when = at !== null && (matrix.by === "time" || iteration === null) ? timeText(at, zone, serverNow(), true) : `iteration ${iteration ?? "–"}`;
   return `${role} · ${when} · ${harmless(first.node)} · ${harmless(template.split("<*>").join("⋯"))}`;
 }
 

@@ -216,7 +216,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** Between ticks of a time axis: what a clock divides evenly. */
-const TICKS = [1_000, 2_000, 5_000, 10_000, 30_000, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR,
+const TICKS = [1_000, 2_000, 5_000, 10_000, 15_000, 30_000, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR,
   4 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY, 28 * DAY];
 
 /** At most `many` times between two, at whole steps. */
@@ -242,11 +242,11 @@ function axis(to: CanvasRenderingContext2D, scene: Scene): void {
       .map((tick) => ({ at: tick, text: `${tick}` }));
   }
   const x = xOf(view, layout);
+  if (matrix.by === "time") laneName(to, scene, dayOf(view.from, scene.zone), AXIS / 2 - 1);
   to.fillStyle = colours.soft;
   to.textBaseline = "middle";
   to.textAlign = "left";
   const bottom = layout.height;
-  if (matrix.by === "time") laneName(to, scene, dayOf(view.from, scene.zone), AXIS / 2 - 1);
   const tag = tagOf(to, scene);
   for (const tick of ticks) {
     const at = Math.round(x(tick.at)) + 0.5;
@@ -571,8 +571,11 @@ const ROLES = ["consequence", "direct", "root"] as const;
 function marksOf(scene: Scene, role: string): { event: ReportEvent; at: number }[] {
   const { view, layout, report, matrix } = scene;
   const x = xOf(view, layout);
+  const { since, iteration } = report.verdict;
+  const failedIn = (event: ReportEvent) => (millis(event.first.time) ?? 0) >= (millis(since) ?? Infinity) ? iteration : null;
   return report.events.filter((one) => one.role === role).slice(0, EVENTS_MAX).flatMap((event) => {
-    const place = matrix.by === "time" ? onAxis(report, millis(event.first.time)) : event.iteration;
+    const place = matrix.by === "time" ? onAxis(report, millis(event.first.time))
+      : event.iteration ?? failedIn(event);
     const at = place === null ? NaN : x(place);
     return at >= layout.left - 4 && at <= layout.right + 4 ? [{ event, at }] : [];
   });

@@ -45,7 +45,7 @@ const TIME_IN_TEXT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/;
 
 /** A sentence of L4: names are not cut at their hyphens, and times stand in the zone that was chosen. */
 export function Sentence(props: { text: string }) {
-  const words = harmless(props.text).split(/(\s+)/);
+  const words = harmless(props.text).split("<*>").join("⋯").split(/(\s+)/);
   return <bdi className="wild">{words.map((word, i) => {
     const time = TIME_IN_TEXT.exec(word)?.[0];
     if (time) return <span key={i}><Time at={time} precise />{word.slice(time.length)}</span>;

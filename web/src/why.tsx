@@ -23,6 +23,11 @@ function inWords(matrix: Matrix, score: number): string {
   return `${unit} takes ${Math.exp(score).toFixed(2)} times as long as usual, on the slowest rank of the node.`;
 }
 
+function much(matrix: Matrix, score: number): string {
+  return score === 0 ? "is as usual" : matrix.what === "nodes" ? `has ${score.toFixed(1)} nats`
+    : `takes ${Math.exp(score).toFixed(2)} times as long as usual`;
+}
+
 /** How many other rows have a score as high in the same column, and the middle one of theirs. */
 function peersOf(matrix: Matrix, rows: readonly MapRow[], cell: Cell): { as: number; middle: number; all: number } {
   const own = scoreOf(matrix, cell.row, cell.column) ?? 0;
@@ -43,7 +48,8 @@ export function Why(props: { of: string; cell: Cell; matrix: Matrix; rows: reado
   const silent = cell.row.silentFrom !== null && at > cell.row.silentFrom;
   const time = matrix.by === "time" ? new Date(at).toISOString() : null;
   const peers = peersOf(matrix, props.rows, cell);
-  const clues = (report.clues ?? []).filter((clue) => clue.node === cell.row.node);
+  const clues = (report.clues ?? []).filter((clue) => clue.node === cell.row.node).map((clue) => clue.text);
+  const reasons = [...new Set([...node?.why ?? [], ...clues])];
   const events = report.events.filter((event) => event.first.node === cell.row.node).slice(0, 3);
   useEffect(() => box.current?.focus(), [props.of]);
   return (
@@ -55,7 +61,8 @@ export function Why(props: { of: string; cell: Cell; matrix: Matrix; rows: reado
       <p>{silent ? "The node prints nothing any more." : score === null ? "Of this window nothing is known."
         : inWords(matrix, score)}
         {!silent && score !== null && score > 0 && peers.all > 0 && ` ${peers.as === 0 ? "No other row differs as much then"
-          : `${counted(peers.as, "other row")} of ${grouped(peers.all)} differ as much then`}.`}</p>
+          : `${counted(peers.as, "other row")} of ${grouped(peers.all)} differ as much then`}; the middle one of them ${
+          much(matrix, peers.middle)}.`}</p>
       {node && <dl className="facts small">
         <Fact name="Last line"><Time at={node.last_line} precise /> <span className="note"><Ago at={node.last_line} /></span></Fact>
         {node.iteration !== null && <Fact name="Iteration">{grouped(node.iteration)}</Fact>}
@@ -63,12 +70,10 @@ export function Why(props: { of: string; cell: Cell; matrix: Matrix; rows: reado
         <Fact name="Agent"><Wild text={node.agents.join(", ") || "none"} /></Fact>
         <Fact name="Records">{grouped(node.records)}</Fact>
       </dl>}
-      {(node?.why.length ?? 0) + clues.length > 0 && <ul className="why">
-        {node?.why.map((why, i) => <li key={i}><Sentence text={why} /></li>)}
-        {clues.filter((clue) => !node?.why.includes(clue.text)).map((clue, i) => <li key={`c${i}`}><Sentence text={clue.text} /></li>)}
-      </ul>}
+      {reasons.length > 0 && <><p className="note">What speaks against the node in the whole job</p><ul className="why">
+        {reasons.map((why) => <li key={why}><Sentence text={why} /></li>)}</ul></>}
       {events.length > 0 && <ul className="why">{events.map((event) => (
-        <li key={event.template_id}>{event.role}: <Wild text={event.template} /></li>))}</ul>}
+        <li key={event.template_id}>{event.role}: <Sentence text={event.template} /></li>))}</ul>}
       {!handed && <button type="button"
         onClick={() => props.ask({ node: cell.row.node, around: time ?? report.verdict.since ?? "" })}>
         Raw lines of {harmless(cell.row.node)}{time ? " around then" : ""}</button>}
