@@ -130,7 +130,8 @@ class Map:
             browser.press("canvas.map", "i", "i")
             live.wait_for(lambda: "rows=" in browser.run("return location.search"), 5)
             query = urllib.parse.parse_qs(browser.run("return location.search.slice(1)"))
-            expect.that(int(query["rows"][0]) < 60 and query["top"][0], "rows in the address", query)
+            expect.that(int(query["rows"][0]) < 60 and query["top"][0], "rows in the address",
+                        query)
             self.open(f"/jobs/job-1005?{urllib.parse.urlencode(query, True)}")
             browser.soon("canvas.map")
             time.sleep(0.8)

@@ -57,7 +57,8 @@ export function Compare(props: { report: Report }) {
   const run = runs.find((one) => one.run === chosen) ?? likest(runs, report.job.nodes);
   return (
     <Section title="Compared with a healthy run" note={run && <label>run <select value={run.run}
-      onChange={(event) => setQuery({ run: event.target.value })}>{runs.map((one) => <option key={one.run} value={one.run}>{one.run}</option>)}
+      onChange={(event) => setQuery({ run: event.target.value })}>{runs.map((one) =>
+        <option key={one.run} value={one.run}>{one.run}</option>)}
       </select></label>}>
       {run ? <Beside key={run.run} report={report} run={run} /> : <p className="note">No healthy run is kept yet. A job that ends well
         joins <a href={to("pool")}>the pool</a>.</p>}

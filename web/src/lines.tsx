@@ -19,7 +19,8 @@ export function useLines(route: Route): [LinesQuery | null, (query: LinesQuery |
   const query = useMemo(() => node || rank || template
     ? { node, template, around, rank: /^\d+$/.test(rank!) ? Number(rank) : undefined } : null, [node, rank, template, around]);
   const ask = (next: LinesQuery | null) =>
-    setQuery({ ...Object.fromEntries(KEYS.map((key) => [`lines_${key}`, String(next?.[key] ?? "")])), lines_q: "", lines_context: "" });
+    setQuery({ ...Object.fromEntries(KEYS.map((key) => [`lines_${key}`, String(next?.[key] ?? "")])),
+               lines_q: "", lines_context: "" });
   return [query, ask];
 }
 
@@ -65,7 +66,8 @@ function logsOf(lines: readonly Line[]): Log[] {
 function Rows(props: { log: Log }) {
   const { log } = props;
   return (
-    <section className={log.lines.every((line) => line.hit) ? "log all" : "log"} aria-label={`${harmless(log.node)}, ${harmless(log.file)}`}>
+    <section className={log.lines.every((line) => line.hit) ? "log all" : "log"}
+      aria-label={`${harmless(log.node)}, ${harmless(log.file)}`}>
       <h3><Wild text={log.node} />{log.rank !== null && <span className="note"> rank {log.rank}</span>}
         <span className="file"><Wild text={log.file} /></span></h3>
       <ol>
@@ -134,8 +136,10 @@ export function LinesPanel(props: { job: string; query: LinesQuery; close: () =>
         <div className="tools">
           <input type="search" value={text} placeholder="Search in these lines" aria-label="Search in these lines"
             onChange={(event) => setQuery({ lines_q: event.target.value })} />
-          {!handed && <label>context <select value={context} onChange={(event) => setQuery({ lines_context: event.target.value })}>
-            {[...CONTEXTS].sort((a, b) => a - b).map((one) => <option key={one} value={one}>{one}</option>)}</select></label>}
+          {!handed && <label>context <select value={context}
+            onChange={(event) => setQuery({ lines_context: event.target.value })}>
+            {[...CONTEXTS].sort((a, b) => a - b).map((one) =>
+              <option key={one} value={one}>{one}</option>)}</select></label>}
           {answer && shown.length > 0 && <Copy what="lines"
             text={shown.map((line) => `${line.node} ${line.file}:${line.line ?? ""} ${line.text}`).join("\n")} />}
         </div>

@@ -251,7 +251,8 @@ export function NodeMap(props: MapProps) {
         <div className="chips" role="group" aria-label="Order of rows">
           <span className="note">order</span>
           {ORDERS.filter((one) => one.order !== "group" || hasGroups).map((one) => <button type="button" key={one.order} aria-pressed={one.order === order}
-            onClick={() => setQuery({ order: one.order === "suspicion" ? "" : one.order, top: "" })}>{one.word}</button>)}
+            onClick={() => setQuery({ order: one.order === "suspicion" ? "" : one.order, top: "" })}>
+            {one.word}</button>)}
         </div>
         {range && <button type="button" className="quiet" onClick={() => chooseRange(null)}>Whole job</button>}
       </div>
@@ -263,7 +264,8 @@ export function NodeMap(props: MapProps) {
           : "The lines of this job print no timers."}</p></Empty>}
         {none && cell && <Gone cell={cell} />}
         {matrix && !none && width > 0 && base && <Canvas key={what} {...props} matrix={matrix} rows={rows} width={width}
-          cell={cell} whole={base.whole} range={range} setRange={chooseRange} flows={flows} byGroup={hasGroups && order === "group"} incidents={incidents} />}
+          cell={cell} whole={base.whole} range={range} setRange={chooseRange} flows={flows}
+          byGroup={hasGroups && order === "group"} incidents={incidents} />}
       </div>
       {matrix && matrix.leftOut > 0 && <p className="note">{what === "nodes"
         ? `The ${grouped(scores!.rows.length)} nodes that differ most; ${grouped(matrix.leftOut)} calmer ones are left out.`
@@ -285,9 +287,10 @@ function Gone(props: { cell: NamedCell; matrix?: Matrix }) {
   const row = matrix && [...matrix.pinned, ...matrix.rows].some((one) => one.key === cell.row);
   const when = Number.isNaN(cell.at) ? "" : matrix?.by === "iteration" || cell.at < FIRST_TIME_MS
     ? ` at iteration ${grouped(cell.at)}` : ` at ${timeText(cell.at, zone, serverNow())}`;
+  const close = () => setQuery({ cell: "", cell_at: "" });
   return <div className="box" role="status"><p>This link leads to <Wild text={cell.row} />{when}, {row
-    ? "a time of which the map shows nothing, or not any more." : "which has no row in this map, or not any more."} <button
-    type="button" className="quiet" onClick={() => setQuery({ cell: "", cell_at: "" })}>Close</button></p></div>;
+    ? "a time of which the map shows nothing" : "which has no row in this map"}, or not any more. <button
+    type="button" className="quiet" onClick={close}>Close</button></p></div>;
 }
 
 function Legend(props: { matrix: Matrix }) {
@@ -450,7 +453,9 @@ function Canvas(props: CanvasProps) {
       zoom(Math.exp(Math.max(-60, Math.min(60, event.deltaY)) * 0.006), Math.max(0, Math.min(1, at)), event.shiftKey,
         Math.max(0, Math.min(1, middle)));
     };
-    const touched = (event: TouchEvent) => { if (event.touches.length > 1) event.preventDefault(); }; // two move the map alone
+    const touched = (event: TouchEvent) => { // two fingers move the map alone
+      if (event.touches.length > 1) event.preventDefault();
+    };
     element.addEventListener("wheel", wheel, { passive: false });
     element.addEventListener("touchmove", touched, { passive: false });
     return () => {

@@ -269,10 +269,10 @@ function dayOf(at: number, zone: Zone): string {
 /** Names stand upon the rows where there is no room beside them. */
 function namesUpon(to: CanvasRenderingContext2D, scene: Scene, height: number): void {
   const { matrix, rows, view, layout, colours } = scene;
-  const named = (row: MapRow, y: number, pinned: boolean) => {
+  const write = (name: string, y: number, pinned: boolean, high: number) => {
     to.font = `${pinned ? 600 : 400} 12px system-ui, sans-serif`;
-    const text = fitting(to, nameOf(row, matrix), layout.width / 2);
-    const half = Math.min(9, height / 2 - 1);
+    const text = fitting(to, name, layout.width / 2);
+    const half = Math.min(9, high / 2 - 1);
     to.fillStyle = colours.back;
     to.globalAlpha = pinned ? 1 : 0.8;
     to.fillRect(layout.left + 3, y - half, to.measureText(text).width + 8, 2 * half);
@@ -281,10 +281,15 @@ function namesUpon(to: CanvasRenderingContext2D, scene: Scene, height: number): 
     to.fillText(text, layout.left + 7, y);
   };
   to.textAlign = "left";
-  matrix.pinned.forEach((row, i) => named(row, layout.pinnedTop + (i + 0.5) * layout.pinnedRow, true));
-  if (height < LABEL_MIN) return;
-  for (let i = Math.floor(view.top); i < Math.min(rows.length, view.top + view.rows); i += 1)
-    named(rows[i]!, layout.restTop + (i + 0.5 - view.top) * height, false);
+  matrix.pinned.forEach((row, i) => write(nameOf(row, matrix),
+    layout.pinnedTop + (i + 0.5) * layout.pinnedRow, true, layout.pinnedRow));
+  if (height >= LABEL_MIN) {
+    for (let i = Math.floor(view.top); i < Math.min(rows.length, view.top + view.rows); i += 1)
+      write(nameOf(rows[i]!, matrix), layout.restTop + (i + 0.5 - view.top) * height, false, height);
+  } else if (scene.byGroup) {
+    for (const box of groupsIn(scene)) if (box.height >= LABEL_MIN)
+      write(harmless(box.name), box.top + LABEL_MIN / 2 + 1, false, LABEL_MIN + 2);
+  }
 }
 
 function labels(to: CanvasRenderingContext2D, scene: Scene): void {
