@@ -176,8 +176,8 @@ def window(http, pid, browser, seconds):
 
     before = now()
     time.sleep(seconds)
-    taken, work, browsing, took = (b - a for a, b in zip(before, now()))
-    return taken / took, work / max(taken, 1) * 1e6, browsing / took
+    taken, work, spent, took = (b - a for a, b in zip(before, now()))
+    return taken / took, work / max(taken, 1) * 1e6, spent / took
 
 
 def judge_windows(expect, windows):
