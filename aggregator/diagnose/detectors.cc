@@ -145,14 +145,20 @@ void detect_symptoms(const Attempt& attempt, Findings& findings) {
 }
 
 /// Where nothing failed before a process was gone, what shows that it is gone is all there is.
+/// Beside mere consequences stands what tells why.
 void add_signs_of_end(const Attempt& attempt, Findings& findings) {
   if (attempt.state != State::crashed) return;
   std::vector<detect::FailureEvent>& events = findings.failures.events;
-  const bool failure = std::ranges::any_of(events, [](const detect::FailureEvent& event) {
+  const auto fails = [](const detect::FailureEvent& event) {
     return event.severity >= detect::Severity::failure;
+  };
+  const bool failure = std::ranges::any_of(events, fails);
+  const bool caused = std::ranges::any_of(events, [&](const detect::FailureEvent& event) {
+    return fails(event) && !findings.hints.events[event.event].consequence;
   });
-  if (failure) return;
+  if (caused) return;
   for (const detect::FailureEvent& sign : findings.endings.signs) {
+    if (failure && !fails(sign)) continue;
     std::erase_if(events, [&](const auto& event) { return event.event == sign.event; });
     events.push_back(sign);
     events.back().severity = detect::Severity::failure;

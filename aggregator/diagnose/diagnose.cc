@@ -154,9 +154,11 @@ bool asks_to_end(const Findings& findings, const detect::FailureEvent& event) {
   return detect::ending_of(findings.view.events[event.event].text) == detect::Ending::asked;
 }
 
-/// A program prints the line behind the one that says that it was asked to end.
-bool follows_asking(const Findings& findings, const detect::FailureEvent& event) {
+/// A program that was asked to end did not end for what it prints behind that, nor, where healthy
+/// runs do not tell what is usual, for what it printed before.
+bool is_explained_by_asking(const Findings& findings, const detect::FailureEvent& event) {
   const auto& asked = findings.endings.asked_lines;
+  if (!asked.empty() && !findings.failures.pooled) return true;
   const auto& at = findings.view.events[event.event].at;
   return !asked.empty() && std::ranges::all_of(event.occurrences, [&](std::uint32_t i) {
     const std::uint64_t line = asked[at[i].stream];
@@ -174,7 +176,7 @@ void weigh_differences(Findings& findings) {
   const std::optional<TimeMs>& struck = findings.processes.first_struck;
   std::erase_if(found.events, [&](const detect::FailureEvent& event) {
     if (!found.pooled && struck && event.first_time && *event.first_time < *struck) return true;
-    if (found.worded && follows_asking(findings, event)) return true;
+    if (found.worded && is_explained_by_asking(findings, event)) return true;
     if (!found.worded && asks_to_end(findings, event)) return false;  // words do not count
     return std::ranges::find(findings.endings.signs, event.event, &detect::FailureEvent::event) !=
            findings.endings.signs.end();
