@@ -139,6 +139,7 @@ constexpr Row kRows[] = {
     row<&Slow::passing_ratio_min>("slow", "passing_ratio_min"),
     row<&Slow::passing_min>("slow", "passing_min"),
     row<&Slow::step_scatter>("slow", "step_scatter"),
+    row<&Slow::rounded_max>("slow", "rounded_max"),
     row<&Slow::lasting>("slow", "lasting"),
     row<&Slow::long_ratio>("slow", "long_ratio"),
     row<&Slow::long_share_min>("slow", "long_share_min"),

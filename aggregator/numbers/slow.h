@@ -44,6 +44,8 @@ struct Slow {
   std::size_t passing_min = 8;
   /// [share] of a shift: a step of several iterations so near to one side is all of it
   double step_scatter = 0.15;
+  /// [times] an iteration's delay that a stamp may be rounded by, at most, to tell its begin
+  double rounded_max = 2;
   /// [ms] least time at ratio 2; scaled by the square of ln(ratio)
   Millis lasting{8000};
   /// [times] a long iteration takes at least so many times as long as usual

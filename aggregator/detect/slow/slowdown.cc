@@ -444,8 +444,8 @@ void place_by_elapsed(const Values& logs, const Ticks& ticks, const SlowPhase& p
   if (!before.last_done || !behind.last_done) return;
   const double usual = std::exp(median_between(logs, 0, phase.from));
   const double slow = std::exp(median_between(logs, phase.from, phase.to));
-  constexpr double kSecond = 1000, kSeveral = 2;
-  if (kSecond > kSeveral * (slow - usual)) return;
+  constexpr Millis kSecond = std::chrono::seconds(1);
+  if (static_cast<double>(kSecond.count()) > numbers::slow().rounded_max * (slow - usual)) return;
   const std::int64_t count = behind.iteration.value() - before.iteration.value();
   const auto elapsed = static_cast<double>((*behind.last_done - *before.last_done).count());
   const double slower = (elapsed - static_cast<double>(count) * usual) / (slow - usual);
