@@ -71,8 +71,7 @@ class FileRuns {
 
   /// The speaker's source in the run that holds the byte; empty if that run is forgotten.
   std::optional<SourceId> source_at(std::size_t speaker, std::uint64_t byte) const {
-    const auto behind = std::ranges::upper_bound(runs_, byte, {}, &Run::from);
-    return behind == runs_.begin() ? std::nullopt : std::prev(behind)->source(speaker);
+    return byte < runs_.front().from ? std::nullopt : runs_[index_at(byte)].source(speaker);
   }
 
  private:

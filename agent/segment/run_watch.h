@@ -5,10 +5,10 @@
 // banner (a line that a rule pack declares as such) is printed again after its run had an
 // iteration, an end or an error. It also begins when the lines come again with which the file began
 // (OpeningLines): at once if something shows that the run before is over (a traceback, an end,
-// the word of a batch system, a long pause), else once the next number does not go on. A program
-// that refuses its arguments has only begun, so the iterations and losses before are those of
-// another run. If the number goes on, the lines are printed once an epoch, or by a run that was
-// resumed. Numbers that fall because an epoch begins do not get here, because EpochCounter has
+// the word of a batch system, a long pause), else once the next number does not go on. If the
+// number goes on, the lines are printed once an epoch, or by a run that was resumed. A program that
+// refuses its arguments has only begun, so the iterations and losses before are those of another
+// run. Numbers that fall because an epoch begins do not get here, because EpochCounter has
 // added them up; those of another marker (another numbering) are not compared. Numbers that jump
 // back and forth count no iterations and begin no runs (restless()). One per file, one thread; a
 // few numbers and one entry per banner and speaker.

@@ -158,9 +158,10 @@ bool asks_to_end(const Findings& findings, const detect::FailureEvent& event) {
 /// runs do not tell what is usual, for what it printed before.
 bool is_explained_by_asking(const Findings& findings, const detect::FailureEvent& event) {
   const auto& asked = findings.endings.asked_lines;
-  if (!asked.empty() && !findings.failures.pooled) return true;
+  if (asked.empty()) return false;
+  if (!findings.failures.pooled) return true;
   const auto& at = findings.view.events[event.event].at;
-  return !asked.empty() && std::ranges::all_of(event.occurrences, [&](std::uint32_t i) {
+  return std::ranges::all_of(event.occurrences, [&](std::uint32_t i) {
     const std::uint64_t line = asked[at[i].stream];
     return line != 0 && at[i].first_line > line;
   });

@@ -233,16 +233,22 @@ bool grows_with_time(const Turns& turns) {
   return turns.mixed * 4 <= turns.pairs && turns.backward * 10 <= turns.forward;
 }
 
-/// Stamps of whole seconds say little of iterations that take less: their durations are 0 or 1 s.
-bool are_coarse(const std::vector<ClockTick>& ticks) {
-  std::size_t timed = 0, whole = 0, zero = 0;
+/// Most stamps are whole seconds.
+bool has_whole_seconds(const std::vector<ClockTick>& ticks) {
+  std::size_t timed = 0, whole = 0;
   for (const ClockTick& tick : ticks) {
     if (!tick.first_done) continue;
     ++timed;
     whole += tick.first_done->time_since_epoch() % std::chrono::seconds{1} == Millis{0} ? 1 : 0;
-    zero += tick.duration_ms <= 0 ? 1 : 0;
   }
-  return zero * 3 >= ticks.size() || (whole * 20 >= timed * 19 && zero * 20 >= ticks.size());
+  return whole * 20 >= timed * 19;
+}
+
+/// Such stamps say little of iterations that take less: their durations are 0 or 1 s.
+bool are_coarse(const std::vector<ClockTick>& ticks) {
+  const auto zero = static_cast<std::size_t>(std::ranges::count_if(
+      ticks, [](const ClockTick& tick) { return tick.first_done && tick.duration_ms <= 0; }));
+  return zero * 3 >= ticks.size() || (zero * 20 >= ticks.size() && has_whole_seconds(ticks));
 }
 
 /// Takes durations from timers if these cover most of the time; false if they do not.
@@ -280,21 +286,20 @@ void smooth_coarse_times(JobClock& clock, const std::vector<double>& timed) {
   for (std::size_t i = 0; i < ticks.size(); ++i) ticks[i].duration_ms = smooth[i];
 }
 
-/// Most stamps are whole seconds, and an iteration takes few of them: by its stamps it takes up to
-/// a second more or less than it did.
+/// Iterations between a tick and the one before it.
+double step_at(const std::vector<ClockTick>& ticks, std::size_t i) {
+  return static_cast<double>(ticks[i].iteration.value() - ticks[i - 1].iteration.value());
+}
+
+/// From tick to tick few whole seconds pass: by its stamps a tick takes up to a second more or less
+/// than it did.
 bool are_rounded(const std::vector<ClockTick>& ticks) {
   constexpr double kFewMs = 6'000;
-  std::size_t timed = 0, whole = 0;
   std::vector<double> steps;
-  for (std::size_t i = 0; i < ticks.size(); ++i) {
-    if (!ticks[i].first_done) continue;
-    ++timed;
-    whole += ticks[i].first_done->time_since_epoch() % std::chrono::seconds{1} == Millis{0} ? 1 : 0;
-    if (i > 0 && ticks[i].duration_ms > 0)
-      steps.push_back(ticks[i].duration_ms * static_cast<double>(ticks[i].iteration.value() -
-                                                                 ticks[i - 1].iteration.value()));
-  }
-  return !steps.empty() && whole * 20 >= timed * 19 && upper_median(steps) <= kFewMs;
+  for (std::size_t i = 1; i < ticks.size(); ++i)
+    if (ticks[i].first_done && ticks[i].duration_ms > 0)
+      steps.push_back(ticks[i].duration_ms * step_at(ticks, i));
+  return !steps.empty() && upper_median(steps) <= kFewMs && has_whole_seconds(ticks);
 }
 
 /// Gives each of these ticks the mean of those around it that are within a second of the usual one;
@@ -304,18 +309,16 @@ void even_out_seconds(JobClock& clock) {
   auto& ticks = clock.ticks;
   if (ticks.size() < 3 * kSpan || !are_rounded(ticks)) return;
   clock.rounded = true;
-  std::vector<double> even(ticks.size(), 0), around;
-  for (std::size_t i = 0; i < ticks.size(); ++i) {
-    even[i] = ticks[i].duration_ms;
+  std::vector<double> even, around;
+  for (const ClockTick& tick : ticks) even.push_back(tick.duration_ms);
+  for (std::size_t i = 1; i < ticks.size(); ++i) {
+    if (even[i] <= 0) continue;
     const std::size_t from = i < kSpan / 2 ? 0 : i - kSpan / 2;
     const std::size_t to = std::min(from + kSpan + 1, ticks.size());
-    if (i == 0 || even[i] <= 0) continue;
-    const auto step =
-        static_cast<double>(ticks[i].iteration.value() - ticks[i - 1].iteration.value());
     around.clear();
     for (std::size_t k = from; k < to; ++k)
       if (ticks[k].duration_ms > 0) around.push_back(ticks[k].duration_ms);
-    const double usual = upper_median(around), second = 1000 / step;
+    const double usual = upper_median(around), second = 1000 / step_at(ticks, i);
     if (std::abs(even[i] - usual) > second) continue;
     std::erase_if(around, [&](double ms) { return std::abs(ms - usual) > second; });
     even[i] =

@@ -208,8 +208,8 @@ class BlameReader {
     // "cn-3: task 5: Exited": srun names the host first.
     const bool heads = has_mark(i + 1, ':') && (is(i + 2, "task") || is(i + 2, "tasks"));
     // "GPU node-8": the number of a device in ROCm's topology.
-    if (i > 0 && (is(i - 1, "gpu") || is(i - 1, "numa"))) return found;
-    if (token.kind == Kind::name && (heads || is_host_start(token.text)) &&
+    const bool device = i > 0 && (is(i - 1, "gpu") || is(i - 1, "numa"));
+    if (token.kind == Kind::name && !device && (heads || is_host_start(token.text)) &&
         !is_no_host(token.text)) {
       found.named = Named::node;
       return with_values(found, i);

@@ -71,48 +71,53 @@ void note_first_line(const job::JobView& view, const job::Occurrence& at,
   line = line == 0 ? std::uint64_t{at.first_line} : std::min(line, std::uint64_t{at.first_line});
 }
 
-/// The first lines of each log that say that the job ended well, or that its result was kept.
-class KeptLines {
- public:
-  explicit KeptLines(const job::JobView& view) {
-    for (const job::EventView& event : view.events) {
-      const Ending ending = ending_of(event.text);
-      if (ending != Ending::kept && ending != Ending::well) continue;
-      for (const job::Occurrence& at : event.at) {
-        const auto [line, first] = lines_.try_emplace(view.streams[at.stream].log(), at.first_line);
-        if (!first) line->second = std::min(line->second, std::uint64_t{at.first_line});
-      }
+/// What the text of each event says of the end.
+std::vector<Ending> endings_of(const job::JobView& view) {
+  std::vector<Ending> endings;
+  for (const job::EventView& event : view.events) endings.push_back(ending_of(event.text));
+  return endings;
+}
+
+using LinesByLog = std::map<job::Log, std::uint64_t>;
+
+/// The first line of each log that says that the job ended well, or that its result was kept.
+LinesByLog first_kept_lines(const job::JobView& view, const std::vector<Ending>& endings) {
+  LinesByLog lines;
+  for (std::size_t i = 0; i < endings.size(); ++i) {
+    if (endings[i] != Ending::kept && endings[i] != Ending::well) continue;
+    for (const job::Occurrence& at : view.events[i].at) {
+      const auto [line, first] = lines.try_emplace(view.streams[at.stream].log(), at.first_line);
+      if (!first) line->second = std::min(line->second, std::uint64_t{at.first_line});
     }
   }
-  bool stands_before(const job::JobView& view, const job::Occurrence& at) const {
-    const auto found = lines_.find(view.streams[at.stream].log());
-    return found != lines_.end() && found->second < at.first_line;
-  }
+  return lines;
+}
 
- private:
-  std::map<job::Log, std::uint64_t> lines_;
-};
-
-void add_sign(const job::JobView& view, const job::JobClock& clock, const KeptLines& kept,
-              std::uint32_t index, Endings& found) {
-  const job::EventView& event = view.events[index];
-  const Ending ending = ending_of(event.text);
+/// `kept`: first_kept_lines(). What asks a program to end that has kept its result explains
+/// nothing.
+void add_sign(const job::JobView& view, const job::JobClock& clock, const LinesByLog& kept,
+              std::uint32_t index, Ending ending, Endings& found) {
   if (ending == Ending::none) return;
+  const job::EventView& event = view.events[index];
   FailureEvent sign;
   sign.event = index;
   const bool failure = ending == Ending::gone || ending == Ending::asked;
   sign.severity = failure ? Severity::failure : Severity::notice;
   for (std::uint32_t i = 0; i < event.at.size(); ++i) {
-    if (!is_at_end(view, clock, event.at[i])) continue;
-    if (ending == Ending::asked && kept.stands_before(view, event.at[i])) continue;
-    const auto& last = event.at[i].stats.last_time;
+    const job::Occurrence& at = event.at[i];
+    if (!is_at_end(view, clock, at)) continue;
+    if (ending == Ending::asked) {
+      const auto line = kept.find(view.streams[at.stream].log());
+      if (line != kept.end() && line->second < at.first_line) continue;
+      note_first_line(view, at, found.asked_lines);
+    }
+    const auto& last = at.stats.last_time;
     if (last && (ending == Ending::kept || ending == Ending::well)) keep_latest(found.said, *last);
-    if (ending == Ending::well) note_line(view, event.at[i], found.well_lines);
-    if (ending == Ending::asked) note_first_line(view, event.at[i], found.asked_lines);
+    if (ending == Ending::well) note_line(view, at, found.well_lines);
     if (sign.occurrences.empty()) {
-      sign.first_stream = event.at[i].stream;
-      sign.first_line = event.at[i].first_line;
-      sign.first_time = event.at[i].time;
+      sign.first_stream = at.stream;
+      sign.first_line = at.first_line;
+      sign.first_time = at.time;
     }
     sign.occurrences.push_back(i);
   }
@@ -149,8 +154,10 @@ void compare_totals(const job::JobView& view, Endings& found) {
 
 Endings find_endings(const job::JobView& view, const job::JobClock& clock) {
   Endings found;
-  const KeptLines kept(view);
-  for (std::uint32_t i = 0; i < view.events.size(); ++i) add_sign(view, clock, kept, i, found);
+  const std::vector<Ending> endings = endings_of(view);
+  const LinesByLog kept = first_kept_lines(view, endings);
+  for (std::uint32_t i = 0; i < endings.size(); ++i)
+    add_sign(view, clock, kept, i, endings[i], found);
   const auto place = [&](const FailureEvent& sign) {
     return std::tuple(sign.severity < Severity::failure,
                       std::string_view(view.streams[sign.first_stream].state->source.path),

@@ -29,9 +29,9 @@ constexpr std::array<EndingForm, 48> kForms{{
      "signal 10|signal 12|signal 15} {|signal |notice |event }{|was }{received|caught|detected}",
      "Preemption notice received from the metadata server, 30 s left"},
     {Ending::asked,
-     "{exiting|stopping|leaving|terminating|quitting|shutting down} *{after|because|due "
-     "to|on|upon} "
-     "*{sigterm|sigusr1|sigusr2|signal|preemption|time limit|walltime|wall time}",
+     "{exiting|stopping|leaving|terminating|quitting|shutting down} "
+     "*{after|because|due to|on|upon} *{sigterm|sigusr1|sigusr2|signal|preemption|time "
+     "limit|walltime|wall time}",
      "exiting program at iteration 300 because a SIGTERM was received"},
     {Ending::asked,
      "{time limit|time-limit|walltime|wall time} {|is |was }{approaching|almost|nearly|near|close}",

@@ -57,6 +57,8 @@ TEST_CASE("blame: launchers, schedulers and operators name who failed") {
       {"srun: error: Node failure on dgx-07", "host dgx-07"},
       {"srun: error: Node failure on frontier00123", "host frontier00123"},
       {"host error on r2i7n1, job is requeued", "host r2i7n1"},
+      {"GPU node cn-4 is down", "host cn-4"},
+      {"cordoned the GPU host trn-17", "host trn-17"},
       {"node failure: jz-gpu402.cluster", "host jz-gpu402.cluster"},
       {"Node failure on the third attempt", ""},
       {"srun: Job step aborted: Waiting up to 32 seconds for job step to finish.", ""},
