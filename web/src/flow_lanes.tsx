@@ -4,6 +4,7 @@ import type { PointerEvent } from "react";
 import type { FlowFinding, FlowGroup, FlowJob, FlowStep } from "./api_types";
 import { counted, grouped, harmless, millis, some, span, spoken, timeText } from "./format";
 import { serverNow } from "./live";
+import { prepared } from "./map_view";
 import type { MovingView } from "./map_view";
 import { Time, Wild, ZoneContext } from "./parts";
 
@@ -54,13 +55,9 @@ interface LanesShape {
 
 function drawLanes(element: HTMLCanvasElement, lanes: readonly Lane[], shape: LanesShape): void {
   const { left, right, width, height, lane, narrow, x } = shape;
-  const ratio = window.devicePixelRatio || 1;
-  if (element.width !== Math.round(width * ratio)) element.width = Math.round(width * ratio);
-  if (element.height !== Math.round(height * ratio)) element.height = Math.round(height * ratio);
-  const to = element.getContext("2d")!;
+  const to = prepared(element, width, height);
   const style = getComputedStyle(element);
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
-  to.setTransform(ratio, 0, 0, ratio, 0, 0);
   to.clearRect(0, 0, width, height);
   const usual = new Path2D();
   const slow = new Path2D();

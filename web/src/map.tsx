@@ -14,7 +14,7 @@ import { busyRange, failureOf, matrixOf, onAxis, ordered, scoreOf } from "./map_
 import type { MapRow, Matrix, Order } from "./map_data";
 import { nameCell, nameRows, rowsIn, textOf, useLinkedCell, useNamedCell, useRangeLink } from "./map_link";
 import type { NamedCell, Range } from "./map_link";
-import { MovingView } from "./map_view";
+import { MovingView, prepared } from "./map_view";
 import { Empty, Failure, LimitContext, Loading, Section, Wild, ZoneContext } from "./parts";
 import { go, setQuery, to } from "./route";
 import type { Route } from "./route";
@@ -152,19 +152,6 @@ function cellAt(scene: Scene | null, x: number, y: number): Cell | null {
 /** The former cell where it is the same one. */
 function same(last: Cell | null, now: Cell | null): Cell | null {
   return last && now && last.row === now.row && last.column === now.column ? last : now;
-}
-
-/** What draws on the canvas, made as large as it is shown. */
-function prepared(element: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
-  const ratio = window.devicePixelRatio || 1;
-  if (element.width !== Math.round(width * ratio) || element.height !== Math.round(height * ratio)) {
-    element.width = Math.round(width * ratio);
-    element.height = Math.round(height * ratio);
-    element.style.height = `${height}px`;
-  }
-  const to = element.getContext("2d")!;
-  to.setTransform(ratio, 0, 0, ratio, 0, 0);
-  return to;
 }
 
 /** The view, kept within the axis and the rows. */

@@ -40,3 +40,16 @@ export class MovingView {
     this.frame = 0;
   }
 }
+
+/** What draws on the canvas, made as large as it is shown. */
+export function prepared(element: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
+  const ratio = window.devicePixelRatio || 1;
+  if (element.width !== Math.round(width * ratio) || element.height !== Math.round(height * ratio)) {
+    element.width = Math.round(width * ratio);
+    element.height = Math.round(height * ratio);
+    element.style.height = `${height}px`;
+  }
+  const to = element.getContext("2d")!;
+  to.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return to;
+}
