@@ -167,27 +167,35 @@ class Map:
         expect.that(story and "/incidents/" in browser.run("return location.pathname"),
                     "and opens the incident", story)
 
-    def find_mark(self, word):
-        """Goes along the lanes below the map to what is told by this word, and clicks on it."""
-        left, top, width, height = self.browser.run("""
-            const canvas = document.querySelector("canvas.map");
-            canvas.scrollIntoView({ block: "center" });
-            const { left, top, width, height } = canvas.getBoundingClientRect();
-            return [left, top, width, height];""")
-
+    def find_mark(self, word, timeout_s=15.0):
+        """Goes along the lanes below the map to what is told by this word, and clicks on it. What
+        is not there yet comes: a slow machine shows the map before its marks, and moves it."""
         def mouse(kind, x, y):
             self.browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {
                 "type": kind, "x": x, "y": y, "button": "left", "clickCount": 1,
                 "buttons": int(kind != "mouseMoved")})
 
-        for y in (top + height - 31, top + height - 10):
-            for x in range(int(left + width), int(left), -6):
-                mouse("mouseMoved", x, y)
-                said = " ".join(self.browser.text(".readout"))
-                if said.startswith(word):
-                    mouse("mousePressed", x, y)
-                    mouse("mouseReleased", x, y)
-                    return said
+        def told(x, y):
+            mouse("mouseMoved", x, y)
+            return " ".join(self.browser.text(".readout"))
+
+        until = time.monotonic() + timeout_s
+        while time.monotonic() < until:
+            left, top, width, height = self.browser.run("""
+                const canvas = document.querySelector("canvas.map");
+                canvas.scrollIntoView({ block: "center" });
+                const { left, top, width, height } = canvas.getBoundingClientRect();
+                return [left, top, width, height];""")
+            for y in (top + height - 31, top + height - 10):
+                for x in range(int(left + width), int(left), -6):
+                    said = told(x, y)
+                    if not said.startswith(word):
+                        continue
+                    time.sleep(0.1)  # the words may still be those of the place before
+                    if told(x, y) == said:
+                        mouse("mousePressed", x, y)
+                        mouse("mouseReleased", x, y)
+                        return said
         return ""
 
     def click_map(self, across):

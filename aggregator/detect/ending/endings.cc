@@ -74,6 +74,7 @@ void note_first_line(const job::JobView& view, const job::Occurrence& at,
 /// What the text of each event says of the end.
 std::vector<Ending> endings_of(const job::JobView& view) {
   std::vector<Ending> endings;
+  endings.reserve(view.events.size());
   for (const job::EventView& event : view.events) endings.push_back(ending_of(event.text));
   return endings;
 }
