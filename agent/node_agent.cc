@@ -55,9 +55,10 @@ struct NodeAgent::State : pipeline::Output {
 };
 
 NodeAgent::NodeAgent(std::string name, std::vector<discover::LogFile> files,
-                     const segment::RulePackSet& packs, Options options)
+                     const segment::RulePackSet& packs, Options options,
+                     std::optional<TimeMs> job_time)
     : state_(std::make_unique<State>(std::move(name), packs, options)) {
-  const auto hints = time_hints(files);
+  const auto hints = time_hints(files, job_time);
   for (std::size_t i = 0; i < files.size(); ++i) {
     std::vector<FilePart> parts = parts_of(files[i]);
     state_->files.push_back(

@@ -38,9 +38,11 @@ struct FileFacts {
 
 class NodeAgent {
  public:
-  /// `packs` must outlive the agent. `name` must be unique among the agents of a job.
+  /// `packs` must outlive the agent. `name` must be unique among the agents of a job. `job_time`: a
+  /// time that another node of the job prints.
   NodeAgent(std::string name, std::vector<discover::LogFile> files,
-            const segment::RulePackSet& packs, Options options);
+            const segment::RulePackSet& packs, Options options,
+            std::optional<TimeMs> job_time = {});
   ~NodeAgent();
   NodeAgent(NodeAgent&&) noexcept;
 

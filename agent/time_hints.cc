@@ -59,7 +59,15 @@ Printed printed_in(const discover::LogFile& file) {
 
 }  // namespace
 
-std::vector<TimeHint> time_hints(const std::vector<discover::LogFile>& files) {
+std::optional<TimeMs> printed_time(const std::vector<discover::LogFile>& files) {
+  constexpr std::size_t kFilesAsked = 4;
+  for (std::size_t i = 0; i < std::min(files.size(), kFilesAsked); ++i)
+    if (const auto time = median(printed_in(files[i]).times)) return time;
+  return std::nullopt;
+}
+
+std::vector<TimeHint> time_hints(const std::vector<discover::LogFile>& files,
+                                 std::optional<TimeMs> of_job) {
   std::vector<Printed> printed;
   printed.reserve(files.size());
   std::vector<TimeMs> of_files;
@@ -76,6 +84,7 @@ std::vector<TimeHint> time_hints(const std::vector<discover::LogFile>& files) {
     const auto own = median(printed[i].times);
     TimeHint hint{modified, printed[i].times.size() >= kUsualMin ? own : of_most};
     if (printed[i].lacks && of_most) hint.year = own ? own : of_most;
+    if (printed[i].lacks && !of_most && of_job) hint.year = of_job;
     hints.push_back(hint);
   }
   return hints;

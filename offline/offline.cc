@@ -10,6 +10,7 @@
 #include <system_error>
 #include <thread>
 
+#include "agent/time_hints.h"
 #include "aggregator/job/doubts.h"
 #include "aggregator/receive/receiver.h"
 #include "common/base/check.h"
@@ -49,6 +50,15 @@ std::vector<std::uint64_t> bytes_of(const FilesByNode& nodes) {
     bytes.push_back(sum);
   }
   return bytes;
+}
+
+/// A time with a year that some node prints, the first few of them asked: other nodes may print
+/// none.
+std::optional<TimeMs> time_of(const FilesByNode& nodes) {
+  constexpr std::size_t kNodesAsked = 8;
+  for (std::size_t i = 0; nodes.size() > 1 && i < std::min(nodes.size(), kNodesAsked); ++i)
+    if (const auto time = agent::printed_time(nodes[i].second)) return time;
+  return std::nullopt;
 }
 
 /// Largest nodes first, so that no worker is left with a long one at the end.
@@ -123,13 +133,14 @@ Result<Job> read_job(const std::vector<std::filesystem::path>& paths,
   result.agents.resize(nodes.size());
   const std::size_t workers = workers_for(options.threads, nodes.size());
   wire::MemoryLink link = wire::make_memory_link(workers, kQueueBatches);
+  const std::optional<TimeMs> job_time = time_of(nodes);
   std::atomic<std::size_t> next{0};
   auto work = [&](std::unique_ptr<wire::Sender> sender) {
     for (std::size_t i = next++; i < order.size(); i = next++) {
       auto& [name, files] = nodes[order[i]];
       auto agent = std::make_unique<agent::NodeAgent>(
           name, std::move(files), packs,
-          share_of(options.agent, options.shares, bytes[order[i]], all));
+          share_of(options.agent, options.shares, bytes[order[i]], all), job_time);
       agent->read_all(*sender, progress.bytes_done, {});
       agent->freeze();
       result.agents[order[i]] = std::move(agent);

@@ -114,7 +114,7 @@ EXCEPTIONS = {
     "diagnose/report_builder.cc": {"alike * 3 > nodes * 2": MOST},
     "diagnose/summary.cc": {"substr(0, 120)": SHOWN},
     "diagnose/suspicion.cc": {"kReasonsMax": SHOWN},
-    "diagnose/verdict.cc": {"waited_percent / 100": UNIT},
+    "diagnose/findings/waiting.cc": {"waited_percent / 100": UNIT},
     "watch/job_watch.cc": {"archive.map(self.agents_, 10": SAVED},
     "watch/pace.cc": {"values.size() / 4": QUARTILE},
     "watch/pace.h": {"kKept": MEMORY},

@@ -169,6 +169,7 @@ void Decoder::State::line(RawLine& raw) {
   if (whole && !raw.seams && !may_end_glued(text)) {
     behind_seam = searched = false;
     const Outcome outcome = content(text, raw, {&raw.number, 1}, wrapped);
+    if (outcome == Outcome::blank) folder.note_blank(raw.number);
     if (outcome != Outcome::glued) return settle(outcome, 1, raw.bytes.to - raw.bytes.from);
   }
   read_pieces(text, raw, wrapped);

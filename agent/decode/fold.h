@@ -46,6 +46,13 @@ class Folder {
   Folder(std::size_t fold_lines_max, Sink sink);
 
   void add(const Message& message);
+  /// An empty line: it parts nothing within the frames of a traceback.
+  void note_blank(std::uint64_t line) {
+    for (const auto& fold : open_)
+      if (fold->kind == Kind::traceback && fold->phase == Phase::frames &&
+          fold->last_line + 1 == line)
+        fold->last_line = line;
+  }
   /// Ends all open folds, in order of their first lines.
   void finish();
   /// The first record that waits for more lines; null if there is none.

@@ -19,6 +19,7 @@ constexpr std::array kShapeOpenings{
     Opening{"Traceback (most recent", Shape::traceback},
     Opening{"Exception ignored ", Shape::ignored},
     Opening{"File \"", Shape::file_frame},
+    Opening{"> File \"", Shape::file_frame},  // loguru: the frame that caught the exception
     Opening{"During handling of the above exception", Shape::chain},
     Opening{"The above exception was the direct cause", Shape::chain},
     Opening{"terminate called", Shape::terminate},

@@ -61,14 +61,22 @@ bool parse_stream_name(text::Cursor& c) {
 }
 
 /// mpirun --tag-output: `[1,4]<stdout>:`, `[1,4][host:pid]<stderr>: `,
-/// `[prterun-host-7@1,4]<stdout>`.
+/// `[prterun-host-7@1,4]<stdout>`, `[1,mpirank:4,host]<stdout>:` as SageMaker has it.
 bool parse_mpi_tag(std::string_view& line, Prefixes& out) {
   text::Cursor c{line, 1};
   while (text::is_host(c.peek()) || c.peek() == '@') ++c.at;
   std::int64_t rank = 0;
-  if (c.at == 1 || !c.accept(',') || !c.parse_number(1, 7, rank) || !c.accept(']')) return false;
+  if (c.at == 1 || !c.accept(',')) return false;
+  const bool named = c.accept("mpirank:");
+  if (!c.parse_number(1, 7, rank)) return false;
   std::string_view host;
-  if (c.accept('[')) {
+  if (named && c.accept(',')) {
+    const std::size_t from = c.at;
+    while (text::is_host(c.peek())) ++c.at;
+    host = line.substr(from, c.at - from);
+  }
+  if (!c.accept(']')) return false;
+  if (!named && c.accept('[')) {
     const std::size_t from = c.at;
     while (text::is_host(c.peek())) ++c.at;
     host = line.substr(from, c.at - from);

@@ -35,12 +35,12 @@ class LearnedTimers {
   std::vector<segment::Duration> find(const decode::Record& record,
                                       const segment::TemplateRole& role, Clean&& clean,
                                       std::vector<wire::TimerName>& told) {
-    const bool plain = role.timers.empty() && !record.folded && !record.progress &&
-                       record.level < Level::warning && role.stage == Stage::unknown &&
-                       role.stage_end == Stage::unknown;
+    const bool plain = !record.folded && !record.progress && record.level < Level::warning &&
+                       role.stage == Stage::unknown && role.stage_end == Stage::unknown;
     if (!plain) return {};
     std::vector<segment::Duration> found = segment::find_durations(record.text);
     std::erase_if(found, [&](segment::Duration& duration) {
+      if (is_named(duration, role)) return true;
       const auto id = id_of(clean(duration.name), duration.kind, told);
       duration.id = id.value_or(0);
       return !id;
@@ -51,6 +51,18 @@ class LearnedTimers {
   const std::vector<wire::TimerName>& names() const { return names_; }
 
  private:
+  /// A rule pack names the time, as what stands before it shows; the times beside it are learned.
+  static bool is_named(const segment::Duration& duration, const segment::TemplateRole& role) {
+    const auto trimmed = [](std::string_view text) {
+      while (!text.empty() && (text.back() == ' ' || text.back() == ':' || text.back() == '='))
+        text.remove_suffix(1);
+      return text;
+    };
+    return std::ranges::any_of(role.timers, [&](const segment::Timer* timer) {
+      const std::string_view behind = trimmed(timer->number_after);
+      return behind.empty() || trimmed(duration.before).ends_with(behind);
+    });
+  }
   std::optional<std::uint16_t> id_of(std::string name, wire::TimerKind kind,
                                      std::vector<wire::TimerName>& told) {
     for (const wire::TimerName& known : names_)

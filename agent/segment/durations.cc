@@ -36,8 +36,8 @@ constexpr std::array<UnitForm, 15> kUnits{{{"ms", 1, true},
                                            {"ns", 1e-6, false}}};
 
 /// Parts of a name that make it one of a time, though not of which unit.
-constexpr std::array<std::string_view, 9> kTimeWords{
-    "time", "times", "duration", "dur", "elapsed", "latency", "took", "spent", "cost"};
+constexpr std::array<std::string_view, 10> kTimeWords{
+    "time", "times", "duration", "dur", "elapsed", "latency", "took", "spent", "cost", "wait"};
 /// Beside these, the number is another thing: a moment or a bound.
 constexpr std::array<std::string_view, 9> kNoTime{"stamp", "limit", "out", "zone",     "eta",
                                                   "until", "left",  "ago", "remaining"};

@@ -4,6 +4,7 @@
 
 #include "aggregator/diagnose/certainty.h"
 #include "aggregator/diagnose/findings/causes.h"
+#include "aggregator/diagnose/findings/waiting.h"
 #include "aggregator/job/rank_coverage.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"

@@ -1,17 +1,21 @@
 #include "aggregator/diagnose/verdict.h"
 
 #include <algorithm>
-#include <charconv>
+#include <iterator>
+#include <map>
 #include <set>
 
+#include "aggregator/detect/evidence/wording.h"
 #include "aggregator/diagnose/findings/causes.h"
 #include "aggregator/diagnose/findings/lost_nodes.h"
+#include "aggregator/diagnose/findings/waiting.h"
 #include "aggregator/diagnose/network_notes.h"
 #include "aggregator/diagnose/opening.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/printed.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/crash.h"
 #include "aggregator/numbers/verdict.h"
 #include "common/base/earliest.h"
 
@@ -21,95 +25,53 @@ namespace {
 using detect::FailureEvent;
 using detect::Severity;
 
-/// Longest time that an event of the failure says it waited for ("Timed out waiting 30000ms").
-std::optional<Millis> waited_for(const Findings& findings) {
-  std::optional<Millis> longest;
-  for (const FailureEvent& failure : findings.failures.events) {
-    if (!findings.hints.events[failure.event].waited) continue;
-    for (const job::ParameterSeen& seen : findings.view.events[failure.event].parameters)
-      for (const wire::Parameter& value : seen.values) {
-        if (value.kind != wire::ParameterKind::duration_ms) continue;
-        std::int64_t ms = 0;
-        std::from_chars(value.value.data(), value.value.data() + value.value.size(), ms);
-        if (ms > 0 && (!longest || Millis{ms} > *longest)) longest = Millis{ms};
-      }
-  }
-  return longest;
-}
-
-/// Time from the last progress to the first and to the last sign of failure.
-struct TimeToFailure {
-  std::optional<Millis> first, last;
-};
-
-TimeToFailure delay_of(const Findings& findings) {
-  TimeToFailure delay;
-  const auto progress = findings.clock.last_progress;
-  if (!progress) return delay;
-  const auto first = findings.failures.first_failure ? findings.failures.first_failure
-                                                     : findings.processes.first_left;
-  if (first) delay.first = std::max(Millis{0}, *first - *progress);
-  if (findings.failures.last_failure)
-    delay.last = std::max(Millis{0}, *findings.failures.last_failure - *progress);
-  return delay;
-}
-
-/// Longest pause between two signs of the failure: after the first sign the other ranks printed
-/// only when their own wait was over.
-Millis longest_pause(const Findings& findings) {
-  Millis longest{0};
-  std::optional<TimeMs> before;
-  for (const FailureEvent& failure : findings.failures.events) {  // by place
-    if (!failure.placed || failure.severity < Severity::failure) continue;
-    if (before) longest = std::max(longest, *failure.placed - *before);
-    before = failure.placed;
-  }
-  return longest;
-}
-
-/// The program worked on behind its last iteration, until a line tells of a failure of its own.
-bool failed_at_work(const Findings& findings) {
-  for (const FailureEvent& failure : findings.failures.events)
-    if (failure.severity >= Severity::failure)
-      return !findings.hints.events[failure.event].is_echo() &&
-             detect::hang::worked_until(findings.view, failure.first_stream, failure.first_line);
-  return false;
-}
-
-/// The shortest pause before a failure that is a wait.
-Millis least_wait(const Findings& findings) {
-  const double gap = findings.clock.gap_max_ms;
-  return std::max(gap > 0 ? numbers::verdict().wait_min : numbers::verdict().wait_min_unpaced,
-                  Millis{static_cast<std::int64_t>(numbers::verdict().wait_gaps * gap)});
-}
-
-/// The failure was preceded by a wait that no error of its own explains.
-bool began_as_hang(const Findings& findings) {
-  const TimeToFailure delay = delay_of(findings);
-  if (!delay.first || failed_at_work(findings)) return false;
-  const Millis pause = least_wait(findings);
-  const auto waited = waited_for(findings);
-  if (waited && *delay.first >= *waited * numbers::verdict().waited_percent / 100) return true;
-  // Behind its last iteration nothing was to come but the end of the job.
-  const bool stood = *delay.first >= pause ||
-                     longest_pause(findings) >= std::max(numbers::verdict().echo_wait, pause);
-  if (stood && !findings.endings.complete) return true;
-  return waited && delay.last && *delay.last >= pause &&
-         *delay.last >= *waited * numbers::verdict().waited_percent / 100;
-}
-
-/// Somebody stops a job soon when it goes wrong, or for reasons of their own: only after a wait
-/// that is long for any job does the stop tell of a hang. How long a first iteration takes nobody
-/// knows.
-bool stood_before_stop(const Findings& findings) {
-  const TimeToFailure delay = delay_of(findings);
-  return delay.first && *delay.first >= numbers::verdict().stood_min &&
-         findings.clock.gap_max_ms > 0;
-}
-
 /// Lines that healthy runs do not print stand for words that are not read.
 bool stands_for_words(const detect::FailureEvents& found) {
   return found.compared && found.pooled && !found.worded && !found.open;
+}
+
+/// Exceptions that ended threads, by their heads: the program goes on without them.
+class ThreadsEnded {
+ public:
+  explicit ThreadsEnded(const job::JobView& view) : view_(view) {
+    for (const job::EventView& event : view.events) {
+      if (!detect::is_head_of_thread(event.text)) continue;
+      for (const job::Occurrence& at : event.at) {
+        auto& lines = heads_[view.streams[at.stream].log()];
+        lines.insert({at.first_line, at.stats.last_line});
+      }
+    }
+  }
+  /// The line is such a head, or the exception stands below one.
+  bool hold(const job::Occurrence& at) const {
+    const auto lines = heads_.find(view_.streams[at.stream].log());
+    if (lines == heads_.end()) return false;
+    const auto behind = lines->second.upper_bound(at.first_line);
+    return behind != lines->second.begin() &&
+           at.first_line - *std::prev(behind) <= numbers::crash().block_lines;
+  }
+  bool empty() const { return heads_.empty(); }
+
+ private:
+  const job::JobView& view_;
+  std::map<job::Log, std::set<std::uint64_t>> heads_;
+};
+
+/// Only threads ended with an error, beside a job that came to its end: those that read data are
+/// not told of it.
+bool only_threads_failed(const Findings& findings) {
+  const detect::ending::Endings& endings = findings.endings;
+  if (!endings.complete && !endings.kept && !endings.well) return false;
+  const ThreadsEnded threads(findings.view);
+  if (threads.empty()) return false;
+  return std::ranges::all_of(findings.failures.events, [&](const FailureEvent& failure) {
+    if (failure.severity < Severity::failure ||
+        is_consequence(failure, findings.hints.events[failure.event]))
+      return true;
+    return std::ranges::all_of(failure.occurrences, [&](const std::uint32_t i) {
+      return threads.hold(findings.view.events[failure.event].at[i]);
+    });
+  });
 }
 
 /// A fatal line behind the word of a good end: the job failed while it was ending, or that was the
@@ -123,12 +85,13 @@ bool fails_behind_end(const Findings& findings) {
       end[at.stream] = std::max(end[at.stream], at.stats.last_line);
   }
   const Severity least = stands_for_words(findings.failures) ? Severity::failure : Severity::fatal;
+  const ThreadsEnded threads(findings.view);
   for (const FailureEvent& failure : findings.failures.events) {
     if (failure.severity < least) continue;
     const job::EventView& event = findings.view.events[failure.event];
     for (const std::uint32_t i : failure.occurrences) {
       const job::Occurrence& at = event.at[i];
-      if (end[at.stream] > 0 && at.first_line > end[at.stream]) return true;
+      if (end[at.stream] > 0 && at.first_line > end[at.stream] && !threads.hold(at)) return true;
     }
   }
   return false;
@@ -226,6 +189,7 @@ bool was_passed(const Findings& findings) {
 /// Some line says that a process ended or cannot go on, and no progress followed.
 bool has_failed(const Findings& findings, bool silence_known) {
   if (findings.failures.events.empty() || findings.failures.open) return false;
+  if (only_threads_failed(findings)) return false;
   if (silence_known && findings.live == nullptr && was_passed(findings)) return false;
   if (findings.failures.fatal || findings.endings.badly || ends_with_stop(findings)) return true;
   // What only the comparison found counts for a job that stopped, and not against its launcher,
@@ -367,7 +331,7 @@ void add_failures(const VerdictInput& input, FactSet& set) {
   set.add(Fact::stood, stood_by_network(findings).value_or(began_as_hang(findings)) &&
                            (!stopped || stood_before_stop(findings)));
   set.add(Fact::fatal, findings.failures.fatal || findings.processes.exit_seen);
-  set.add(Fact::untimed, !delay_of(findings).first);
+  set.add(Fact::untimed, !delay_to_failure(findings));
   set.add(Fact::peer_lost, ends_with_lost_peer(findings, !input.lost_nodes.empty()));
   set.add(Fact::opening, opening == Opening::seen);
   set.add(Fact::starting, opening == Opening::launch);
@@ -430,14 +394,6 @@ Facts facts_of(const VerdictInput& input) {
   set.add(Fact::short_log, !marked && findings.view.lines < numbers::verdict().short_log_lines);
   set.add(Fact::live, findings.live != nullptr);
   return set.known();
-}
-
-double nearness_to_wait(const Findings& findings) {
-  const auto delay = delay_of(findings).first;
-  if (!delay || *delay <= Millis{0}) return 0;
-  const double times =
-      static_cast<double>(delay->count()) / static_cast<double>(least_wait(findings).count());
-  return std::min(times, 1 / times);
 }
 
 /// A program that made progress says that it leaves.

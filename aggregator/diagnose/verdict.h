@@ -31,8 +31,4 @@ Facts facts_of(const VerdictInput& input);
 
 Verdict decide(const VerdictInput& input, Facts known);
 
-/// How near the pause before the failure is to the length that makes it a wait, shorter or longer:
-/// 1 if equal, falling to 0; 0 if it is not known.
-double nearness_to_wait(const Findings& findings);
-
 }  // namespace l4::diagnose

@@ -39,6 +39,8 @@ struct Evidence {
   std::size_t exit_code_within = 40;
   /// [bytes] of a prefix of a line
   std::size_t front_max = 80;
+  /// [lines] from the word for the end to the end of a report that stands before the output
+  std::uint64_t report_lines = 48;
   /// [words] of its message that make the kind of an exception
   int exception_words = 3;
 };

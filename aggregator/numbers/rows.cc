@@ -66,6 +66,7 @@ constexpr Row kRows[] = {
     row<&Evidence::short_word_max>("evidence", "short_word_max"),
     row<&Evidence::exit_code_within>("evidence", "exit_code_within"),
     row<&Evidence::front_max>("evidence", "front_max"),
+    row<&Evidence::report_lines>("evidence", "report_lines"),
     row<&Evidence::exception_words>("evidence", "exception_words"),
     // aggregator/detect/cross_job
     row<&CrossJob::excess_min>("cross_job", "excess_min"),

@@ -58,6 +58,17 @@ bool is_no_host(std::string_view name) {
          begins(name, "rank");
 }
 
+/// "default." of "default.bert-worker-4": operators print name space and name so. In a name with
+/// its domain the first part is the one with the number.
+std::size_t name_space_size(std::string_view name) {
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos || !is_digit(name.back())) return 0;
+  const std::string_view space = name.substr(0, dot), own = name.substr(dot + 1);
+  const bool numbered = own.find('-') != std::string_view::npos &&
+                        own.find('.') == std::string_view::npos && is_letter(own[0]);
+  return numbered && std::ranges::none_of(space, is_digit) ? dot + 1 : 0;
+}
+
 /// Cuts a text into words, numbers, names and marks.
 class Lexer {
  public:
@@ -429,6 +440,7 @@ class BlameReader {
       } else {
         value.kind = ParameterKind::host;
         value.value.resize(std::min(value.value.find('_'), value.value.size()));
+        value.value.erase(0, name_space_size(value.value));
       }
       if (value.value.size() > wire::kParameterBytesMax) continue;
       const auto known = std::ranges::find_if(out, [&](const Parameter& other) {

@@ -56,6 +56,7 @@ inline constexpr std::array kNounList{
     Noun{"instance", Named::node, "instance i-0abc12 was terminated", "host i-0abc12"},
     Noun{"pod", Named::node, "pod train-worker-2 exited with code 137", "host train-worker-2"},
     Noun{"pods", Named::node, "failed pods: bert-worker-1", "host bert-worker-1"},
+    Noun{"podname", Named::node, "podName=ml.bert-worker-1 failed", "host bert-worker-1"},
     Noun{"replica", Named::node, "Replica llm-worker-0 failed", "host llm-worker-0"},
     Noun{"agent", Named::node, "agent node-03 has died", "host node-03"},
     Noun{"ip", Named::node, "The node with ip: 10.0.0.12 has been marked dead",

@@ -48,6 +48,17 @@ TEST_CASE("time hints: a full stamp far behind, and at the end of a large file")
   CHECK(year_of(time_hints(files_of(folder, {filler + kFull}))[0]) == "2025");
 }
 
+TEST_CASE(
+    "time hints: kind 'no year on a node': that of another node, unless the node prints one") {
+  const test::TempFolder folder;
+  const TimeMs of_job{std::chrono::sys_days{std::chrono::year{2024} / 6 / 14}};
+  CHECK(year_of(time_hints(files_of(folder, {kNoYear}), of_job)[0]) == "2024");
+  CHECK(year_of(time_hints(files_of(folder, {kNoYear, kFull}), of_job)[0]) == "2025");
+  CHECK(time_hints(files_of(folder, {"no time\n"}), of_job)[0].year == kFileTime);
+  CHECK(printed_time(files_of(folder, {kNoYear, "no time\n", kFull})).has_value());
+  CHECK_FALSE(printed_time(files_of(folder, {kNoYear, "no time\n"})).has_value());
+}
+
 TEST_CASE("time hints: times of day, and files that are gone") {
   const test::TempFolder folder;
   auto files = files_of(folder, {std::string("[22:10:00] begin\n") + kFull});

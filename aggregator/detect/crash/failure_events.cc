@@ -14,6 +14,7 @@
 #include "aggregator/detect/crash/quiet.h"
 #include "aggregator/detect/crash/set_apart.h"
 #include "aggregator/detect/evidence/ending.h"
+#include "aggregator/detect/evidence/report_ahead.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/share.h"
 #include "aggregator/job/stream.h"
@@ -246,6 +247,21 @@ std::vector<Gap> gaps_of(const job::JobView& view,
   return gaps;
 }
 
+/// By stream: the last line whose own time is from before the end of progress on its node; 0 for
+/// none.
+std::vector<std::uint64_t> lines_before(const job::JobView& view,
+                                        const std::vector<std::optional<TimeMs>>& progress) {
+  std::vector<std::uint64_t> lines(view.streams.size(), 0);
+  for (const job::EventView& event : view.events)
+    for (const job::Occurrence& at : event.at) {
+      if (!at.time || !at.exact) continue;
+      const std::optional<TimeMs>& ended = progress[view.streams[at.stream].node];
+      if (ended && *at.time + numbers::crash().margin_min < *ended)
+        lines[at.stream] = std::max(lines[at.stream], std::uint64_t{at.first_line});
+    }
+  return lines;
+}
+
 /// What is known of a job before its events are judged one by one.
 struct Setting {
   const job::JobView& view;
@@ -260,6 +276,8 @@ struct Setting {
   std::vector<bool> unhurt = clock.has_iterations() ? std::vector<bool>(view.streams.size(), false)
                                                     : find_unhurt(view, hints);  // by stream
   LinesByLog newest = newest_kinds(view, hints);
+  ReportAhead report{view};
+  mutable std::vector<std::uint64_t> before = {};  // lines_before(), once it is asked
 
   /// What is known as a warning, and not as the effect of another failure, ends a process only if
   /// nothing new is printed behind it.
@@ -274,6 +292,7 @@ struct Setting {
   /// It tells of usual work, or of nothing.
   bool is_usual(const job::EventView& event, const EventHint& hint,
                 const job::Occurrence& at) const {
+    if (report.holds(view, at)) return false;
     const FreeText free = hint.by_words ? free_text[at.stream] : FreeText::none;
     if (free == FreeText::all || (free == FreeText::prose && is_prose(event.text))) return true;
     if (went_on(view, at, completed[at.stream])) return true;
@@ -281,9 +300,18 @@ struct Setting {
     return !clock.has_iterations() && (recurs(view, hint, at) || ended_well_after(view, ends, at));
   }
   bool is_new(const EventHint& hint, const job::Occurrence& at) const {
+    if (report.holds(view, at)) return true;
     const std::optional<TimeMs>& ended = progress[view.streams[at.stream].node];
-    return is_behind(at, completed[at.stream], ended) || is_in_gap(hint, at) ||
-           after_progress(view, clock, ended, at, hint);
+    const bool behind = is_behind(at, completed[at.stream], ended) || is_in_gap(hint, at) ||
+                        after_progress(view, clock, ended, at, hint);
+    return behind && !is_overtaken(at);
+  }
+  /// Long behind the line its own stream prints a time from before the end of progress: it belongs
+  /// to an earlier start of the program, of which its file does not tell.
+  bool is_overtaken(const job::Occurrence& at) const {
+    if (at.stats.count > 1) return false;
+    if (before.empty()) before = lines_before(view, progress);
+    return at.first_line + numbers::crash().buffered_lines_max < before[at.stream];
   }
   /// A line without a time that tells how a process ends, shortly before what its log prints after
   /// the end of progress, belongs to that: the stamp before it may be hours old. So does one with

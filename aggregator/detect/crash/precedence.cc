@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "aggregator/detect/evidence/ending.h"
+#include "aggregator/detect/evidence/wording.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
 #include "aggregator/numbers/crash.h"
@@ -46,6 +48,26 @@ bool died_before(const std::vector<EventHint>& hints, const FailureEvent& cause,
          lines_between(cause, event) <= numbers::crash().stack_lines;
 }
 
+/// The message of an exception stands on the lines below its name ("MemoryError:"), and is not the
+/// same exception of another process.
+bool is_head_of(const job::JobView& view, const std::vector<EventHint>& hints,
+                const FailureEvent& head, const FailureEvent& below) {
+  const std::string_view text = view.events[head.event].text;
+  if (!text.ends_with(':') || text.contains(' ') || !says_at_front(text)) return false;
+  const std::string_view name = text.substr(0, text.size() - 1);
+  return !view.events[below.event].text.contains(name) && below.severity >= Severity::failure &&
+         !hints[below.event].is_echo() && log_of(view, below) == log_of(view, head) &&
+         below.first_line > head.first_line &&
+         lines_between(head, below) <= numbers::crash().stack_lines;
+}
+
+/// A launcher ends the others once it has said that a process ended by itself: nobody else did.
+bool stops_the_rest(const job::JobView& view, const FailureEvent& ended, const FailureEvent& stop) {
+  return exit_code_in(view.events[ended.event].text).value_or(0) != 0 &&
+         log_of(view, ended) == log_of(view, stop) && ended.first_line < stop.first_line &&
+         lines_between(ended, stop) <= numbers::crash().block_lines;
+}
+
 struct Order {
   bool near = false;   ///< both belong to one failure, as far as is known
   bool first = false;  ///< the first of both is not the later one
@@ -69,8 +91,11 @@ void settle_precedence(const job::JobView& view, const std::vector<EventHint>& h
                        std::vector<FailureEvent>& events) {
   for (FailureEvent& event : events) {
     const EventHint& own = hints[event.event];
-    if (!own.general && !own.dying) continue;
+    const bool heads = view.events[event.event].text.ends_with(':');
+    if (!own.general && !own.dying && !own.stop && !heads) continue;
     event.follows = std::ranges::any_of(events, [&](const FailureEvent& other) {
+      if (heads && is_head_of(view, hints, event, other)) return true;
+      if (own.stop && stops_the_rest(view, other, event)) return true;
       if (own.dying && died_before(hints, other, event)) return true;
       if (!own.general) return false;
       if (is_carried(view, hints, other, event)) return true;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "aggregator/detect/evidence/ending.h"
+#include "aggregator/detect/evidence/report_ahead.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/job_state.h"
 #include "aggregator/job/stream.h"
@@ -17,9 +18,11 @@
 namespace l4::detect::ending {
 namespace {
 
-/// The line stands behind the last progress, among the last lines of its stream.
-bool is_at_end(const job::JobView& view, const job::JobClock& clock,
+/// The line stands behind the last progress, among the last lines of its stream, or in a report of
+/// the end.
+bool is_at_end(const job::JobView& view, const job::JobClock& clock, const ReportAhead& report,
                const job::Occurrence& occurrence) {
+  if (report.holds(view, occurrence)) return true;
   const job::Stream& stream = *view.streams[occurrence.stream].state;
   const std::uint64_t line = occurrence.stats.last_line;
   if (stream.last_line > line + numbers::ending().last_lines) return false;
@@ -96,8 +99,8 @@ LinesByLog first_kept_lines(const job::JobView& view, const std::vector<Ending>&
 
 /// `kept`: first_kept_lines(). What asks a program to end that has kept its result explains
 /// nothing.
-void add_sign(const job::JobView& view, const job::JobClock& clock, const LinesByLog& kept,
-              std::uint32_t index, Ending ending, Endings& found) {
+void add_sign(const job::JobView& view, const job::JobClock& clock, const ReportAhead& report,
+              const LinesByLog& kept, std::uint32_t index, Ending ending, Endings& found) {
   if (ending == Ending::none) return;
   const job::EventView& event = view.events[index];
   FailureEvent sign;
@@ -106,7 +109,7 @@ void add_sign(const job::JobView& view, const job::JobClock& clock, const LinesB
   sign.severity = failure ? Severity::failure : Severity::notice;
   for (std::uint32_t i = 0; i < event.at.size(); ++i) {
     const job::Occurrence& at = event.at[i];
-    if (!is_at_end(view, clock, at)) continue;
+    if (!is_at_end(view, clock, report, at)) continue;
     if (ending == Ending::asked) {
       const auto line = kept.find(view.streams[at.stream].log());
       if (line != kept.end() && line->second < at.first_line) continue;
@@ -157,8 +160,9 @@ Endings find_endings(const job::JobView& view, const job::JobClock& clock) {
   Endings found;
   const std::vector<Ending> endings = endings_of(view);
   const LinesByLog kept = first_kept_lines(view, endings);
+  const ReportAhead report(view);
   for (std::uint32_t i = 0; i < endings.size(); ++i)
-    add_sign(view, clock, kept, i, endings[i], found);
+    add_sign(view, clock, report, kept, i, endings[i], found);
   const auto place = [&](const FailureEvent& sign) {
     return std::tuple(sign.severity < Severity::failure,
                       std::string_view(view.streams[sign.first_stream].state->source.path),

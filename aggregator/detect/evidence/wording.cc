@@ -154,6 +154,19 @@ std::string_view exception_name(std::string_view text, std::size_t end) {
   return text.substr(begin, end - begin);
 }
 
+/// The name of a class of a module for exceptions: "msgpack.exceptions.ExtraData: ...".
+std::string_view find_of_module(std::string_view text) {
+  for (const std::string_view module : {".exceptions.", ".errors."}) {
+    const std::size_t at = text.find(module);
+    if (at == std::string_view::npos || at == 0 || !is_word(text[at - 1])) continue;
+    std::size_t end = at + module.size();
+    if (end == text.size() || text[end] < 'A' || text[end] > 'Z') continue;
+    while (end < text.size() && is_word(text[end])) ++end;
+    if (end == text.size() || text[end] == ':') return exception_name(text, end);
+  }
+  return {};
+}
+
 /// CamelCase exception names end in Error, Exception or Interrupt: "torch.cuda.OutOfMemoryError:
 /// ...".
 std::string_view find_exception(std::string_view text) {
@@ -166,7 +179,7 @@ std::string_view find_exception(std::string_view text) {
       const std::string_view name = exception_name(text, end);
       if (!is_supposed(text, static_cast<std::size_t>(name.data() - text.data()), end)) return name;
     }
-  return {};
+  return find_of_module(text);
 }
 
 /// One of the phrases stands behind a word.
@@ -271,6 +284,10 @@ bool tells_of_asked(std::string_view text) {
 bool is_python_warning(std::string_view text) {
   const std::size_t at = text.find("Warning: ");
   return at != text.npos && at > 0 && is_letter(text[at - 1]);
+}
+
+bool is_head_of_thread(std::string_view text) {
+  return text.starts_with("Exception in thread ");
 }
 
 bool says_at_front(std::string_view text) {

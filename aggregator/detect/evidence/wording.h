@@ -40,6 +40,9 @@ bool says_at_front(std::string_view text);
 
 inline constexpr std::string_view kTracebackHead = "Traceback (most recent call last)";
 
+/// The head of an exception that ended a thread of a program, which goes on without it.
+bool is_head_of_thread(std::string_view text);
+
 /// The kind of the exception that a text has the form of: its name and the first words of its
 /// message; kTracebackHead if only that is there. Empty for other texts.
 std::string_view exception_kind(std::string_view text);

@@ -44,6 +44,16 @@ const FoldRow kFoldRows[] = {
      "Traceback (most recent call last):\nTraceback (most recent call last):\n"
      "  File \"a\", line 1, in f\n  File \"a\", line 1, in f\nKeyError: 1\nOSError: 2\nnext\n",
      {"KeyError: 1", "OSError: 2", "next"}},
+    {"with values, as loguru prints it",
+     "Traceback (most recent call last):\n\n  File \"a.py\", line 3, in <module>\n    run(1)\n"
+     "    │   └ <Run of 8>\n\n> File \"b.py\", line 9, in run\n    unpack(raw)\n"
+     "    │      └ b'00'\n    └ <function unpack>\n\nmsgpack.ExtraData: received extra "
+     "data\nnext\n",
+     {"msgpack.ExtraData: received extra data", "next"}},
+    {"empty lines among frames",
+     "Traceback (most recent call last):\n\n  File \"a.py\", line 3, in f\n\n    g()\n\n"
+     "store.Broken: no answer\nnext\n",
+     {"store.Broken: no answer", "next"}},
     {"chained",
      kTraceback + "\nDuring handling of the above exception, another exception occurred:\n\n" +
          "Traceback (most recent call last):\n  File \"b.py\", line 1, in f\nKeyError: 'x'\n" +

@@ -28,6 +28,8 @@ const PrefixRow kPrefixRows[] = {
     {"2: [default1]: text", "text", -1, 1, ""},
     {"node-1: [default1]: text", "text", -1, 1, "node-1"},
     {"[1,4]<stdout>:text", "text", 4, -1, ""},
+    {"[1,mpirank:6,algo-2]<stderr>:text", "text", 6, -1, "algo-2"},
+    {"[1,mpirank:6]<stdout>:text", "text", 6, -1, ""},
     {"[1,12]<stderr>: text", "text", 12, -1, ""},
     {"(main_task pid=77) text", "text", -1, -1, ""},
     {"(WorkerDict pid=7, ip=10.0.0.3) text", "text", -1, -1, "10.0.0.3"},

@@ -20,6 +20,7 @@ TEST_CASE("a number with a unit, or with a name for a time, is a time") {
            Row{"load 8012 ms", "load", 8012},
            Row{"loader: 53 ms for batch 17", "loader", 53},
            Row{"dataloader next: data_time=0.0231", "data_time", 23.1},
+           Row{"step 4 data_wait: 1.503", "data_wait", 1503},
            Row{"step step=3 loss=2.5 step_time=1.25 lr=0.1", "step_time", 1250},
            Row{"batch loaded seconds=0.9311", "batch loaded seconds", 931.1},
            Row{"load_next_batch seconds: 0.25", "load_next_batch seconds", 250},

@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "aggregator/detect/crash/failure_events.h"
@@ -27,6 +29,7 @@ std::vector<std::string> followers(MadeJob& made) {
     test::note_wording(event, hint);
     hint.general = event.text.contains("signal");
     hint.known_fault = hint.general || event.text.contains("limit");
+    hint.stop = event.text.ends_with("was cancelled");
     hint.dying = event.text.starts_with("terminate called");
   });
   std::vector<std::string> texts;
@@ -52,6 +55,41 @@ TEST_CASE("kind: a memory limit is told after the signal that it sent, on anothe
   job.say(1, kSignal, 30'500);
   job.say(2, kLimit, 40'000);
   CHECK(followers(job) == std::vector<std::string>{kSignal.text});
+}
+
+TEST_CASE("kind 'message below': the name of an exception alone leads to the lines below it") {
+  for (const char* head : {"MemoryError:", "paddle.Refused:Error:", "KeyError:"}) {
+    CAPTURE(head);
+    MadeJob job = trained();
+    job.say(1, {head, Level::error}, 30'500);
+    CHECK(followers(job).empty());
+    job.say(1, kUnknown, 30'500);
+    const bool named = std::string_view(head) != "paddle.Refused:Error:";
+    CHECK(followers(job).empty() != named);
+  }
+  MadeJob job = trained();
+  job.say(1, {"KeyError: 'a sample':", Level::error}, 30'500);
+  job.say(1, kUnknown, 30'500);
+  CHECK(followers(job).empty());
+}
+
+TEST_CASE("kind 'launcher cancels': the stop behind the exit of a task is the launcher's") {
+  const job::test::Say stop{"the step was cancelled", Level::error};
+  for (const char* exit : {"srun: error: n1: task 0: Exited with exit code 1",
+                           "worker 3 exited with exit code 137", "task 0: Exited with exit code 0"}) {
+    CAPTURE(exit);
+    MadeJob before = trained(), behind = trained();
+    before.say(1, {exit, Level::error}, 30'500);
+    before.say(1, stop, 30'600);
+    behind.say(1, stop, 30'500);
+    behind.say(1, {exit, Level::error}, 30'600);
+    const bool failed = !std::string_view(exit).ends_with(" 0");
+    const auto follows = [&](MadeJob& job) {
+      return std::ranges::count(followers(job), stop.text) == 1;
+    };
+    CHECK(follows(before) == failed);
+    CHECK_FALSE(follows(behind));
+  }
 }
 
 TEST_CASE("a fault of another time explains nothing") {

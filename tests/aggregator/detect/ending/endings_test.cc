@@ -46,6 +46,31 @@ TEST_CASE("endings: what is said long before the last line is no end") {
   }
 }
 
+TEST_CASE("endings: kind 'report first': a report that stands before the output tells of its end") {
+  for (const char* word : {"Successfully completed.", "Exited with exit code 1."}) {
+    CAPTURE(word);
+    for (const bool report : {true, false}) {
+      MadeJob job(1);
+      job.say(0, {word}, 0);
+      for (int i = 0; i < 20; ++i) job.say(0, {"Resource usage summary"}, 0);
+      if (report) job.say(0, {"The output (if any) follows:"}, 0);
+      job.iterate_all(1, 900);
+      const Endings found = find(job);
+      CHECK((found.well || found.badly) == report);
+    }
+  }
+}
+
+TEST_CASE("endings: kind 'report first': what an earlier job's report says is of that") {
+  MadeJob job(1);
+  job.say(0, {"Successfully completed."}, 0);
+  job.say(0, {"The output (if any) follows:"}, 0);
+  for (int i = 0; i < 100; ++i) job.say(0, {"a line"}, 0);
+  job.say(0, {"The output (if any) follows:"}, 0);
+  job.iterate_all(1, 900);
+  CHECK_FALSE(find(job).well);
+}
+
 TEST_CASE("endings: a launcher's line counts by its time") {
   for (const std::int64_t ms : {5'000, 20'500}) {
     CAPTURE(ms);
