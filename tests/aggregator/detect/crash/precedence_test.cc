@@ -75,8 +75,9 @@ TEST_CASE("kind 'message below': the name of an exception alone leads to the lin
 
 TEST_CASE("kind 'launcher cancels': the stop behind the exit of a task is the launcher's") {
   const job::test::Say stop{"the step was cancelled", Level::error};
-  for (const char* exit : {"srun: error: n1: task 0: Exited with exit code 1",
-                           "worker 3 exited with exit code 137", "task 0: Exited with exit code 0"}) {
+  for (const char* exit :
+       {"srun: error: n1: task 0: Exited with exit code 1", "worker 3 exited with exit code 137",
+        "task 0: Exited with exit code 0"}) {
     CAPTURE(exit);
     MadeJob before = trained(), behind = trained();
     before.say(1, {exit, Level::error}, 30'500);
