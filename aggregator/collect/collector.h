@@ -70,6 +70,7 @@ class FlowCollector {
   void take(const flows::Address& from, std::string_view bytes);
   void add(const flows::FlowRecord& record);
   void look_after();
+  void learn_some();
   void publish();
 
   CollectOptions options_;
@@ -84,7 +85,9 @@ class FlowCollector {
   BoundedQueue<Call> calls_;
   flows::Address last_from_;
   std::string last_name_;  ///< of last_from_
-  TimeMs wall_{}, looked_{}, learned_{}, heard_{};
+  TimeMs wall_{}, looked_{}, learned_{}, heard_{}, learned_some_{};
+  bool is_learning_ = false;       ///< parts of the network are left to be learned
+  std::uint64_t jobs_before_ = 0;  ///< before learning began
   flows::TimeNs latest_allowed_ = 0, learned_to_ = 0;
   std::size_t told_ = 0;  ///< complaints that were logged
   CollectCounts own_;

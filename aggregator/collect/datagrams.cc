@@ -99,7 +99,7 @@ void Datagrams::wake() {
   static_cast<void>(::write(bell_.number(), &one, sizeof one));
 }
 
-void Datagrams::take(Millis most, const Take& take) {
+bool Datagrams::take(Millis most, const Take& take) {
   constexpr int kRounds = 64;  // then others have their turn
   std::array<pollfd, 2> waits{pollfd{socket_.number(), POLLIN, 0},
                               pollfd{bell_.number(), POLLIN, 0}};
@@ -107,7 +107,8 @@ void Datagrams::take(Millis most, const Take& take) {
   std::uint64_t rings = 0;
   if (waits[1].revents != 0) static_cast<void>(::read(bell_.number(), &rings, sizeof rings));
   for (int round = 0; round < kRounds; ++round)
-    if (!take_some(take)) return;
+    if (!take_some(take)) return true;
+  return false;
 }
 
 /// False: none was there.

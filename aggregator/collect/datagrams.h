@@ -31,8 +31,9 @@ class Datagrams {
   static Result<std::unique_ptr<Datagrams>> open(const std::string& address,
                                                  std::size_t buffer_bytes);
 
-  /// Waits for datagrams, at most `most`, or until wake(); hands over those that are there.
-  void take(Millis most, const Take& take);
+  /// Waits for datagrams, at most `most`, or until wake(); hands over those that are there, or many
+  /// of them. True: no more were there.
+  bool take(Millis most, const Take& take);
   /// Ends the wait. Any thread.
   void wake();
 

@@ -1,11 +1,10 @@
 #include "aggregator/flows/analyser.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <utility>
-
-#include "aggregator/flows/learn.h"
 
 namespace l4::flows {
 namespace {
@@ -33,7 +32,8 @@ void Analyser::add(const FlowRecord& record) {
   if (!row) return add_other(record);
   const Stream& stream = table_.streams()[row->stream];
   if (stream.job != kNone) return jobs_[stream.job]->add(*row, stream.unit);
-  if (++since_learned_ >= settings_.rows_max) learn_now();
+  ++since_learned_;
+  if (is_full() && !settings_.learns_when_asked) learn_now();
 }
 
 void Analyser::watch_packets(std::uint64_t packets) {
@@ -77,16 +77,50 @@ void Analyser::add_storage(const FlowRecord& record) {
       job->tracker().add_storage(record.start, record.end);
 }
 
-void Analyser::learn_now() {
-  since_learned_ = 0;
+ExporterSettings Analyser::told_and_seen() const {
   ExporterSettings exporter = settings_.exporter;
   exporter.sampling = sampling();
   exporter.is_lossy = losses_.lost() * kRare > records_;
+  return exporter;
+}
+
+void Analyser::learn_of(const StreamList& streams) {
+  const ExporterSettings exporter = told_and_seen();
   std::set<std::uint32_t> made;
-  for (JobPlan& plan : learn(table_, exporter))
+  for (JobPlan& plan : learn(table_, streams, exporter))
     if (const std::uint32_t job = add_job(std::move(plan), exporter); job != kNone)
       made.insert(job);
   replay(made);
+}
+
+void Analyser::learn_now() {
+  since_learned_ = 0;
+  learn_of(free_streams(table_));
+}
+
+void Analyser::begin_learning() {
+  since_learned_ = 0;
+  outgrown_ = outgrown();
+  auto parts = parts_to_learn(table_, told_and_seen(), outgrown_);
+  to_learn_.assign(std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));
+}
+
+/// Each turn passes over all kept rows: several small parts go together.
+bool Analyser::learn_some(std::size_t rows_max) {
+  StreamList streams;
+  std::uint64_t rows = 0;
+  while (!to_learn_.empty() && rows < rows_max) {
+    for (const std::uint32_t index : to_learn_.front()) {
+      rows += table_.streams()[index].rows;
+      if (const std::uint32_t job = table_.streams()[index].job; outgrown_.contains(job))
+        release(job);
+    }
+    streams.insert(streams.end(), to_learn_.front().begin(), to_learn_.front().end());
+    to_learn_.pop_front();
+  }
+  std::ranges::sort(streams);
+  if (!streams.empty()) learn_of(streams);
+  return !to_learn_.empty();
 }
 
 /// Index of the job; kNone if there is no room.
@@ -164,13 +198,14 @@ void Analyser::release(std::uint32_t index) {
     stream.job = stream.unit = kNone;
   }
   jobs_[index].reset();
+  outgrown_.erase(index);
 }
 
 /// The first steps of a job may mislead: jobs are learned anew each time that twice as many rows
 /// have come as they were learned from, while all of their rows are kept; later those without a
 /// step clock, and those of whose cards some have further streams that carry as much as training
 /// does.
-void Analyser::release_outgrown() {
+std::set<std::uint32_t> Analyser::outgrown() const {
   constexpr std::uint64_t kBytesMin = 1 << 20, kRowsMin = 16;
   const bool has_all = table_.rows().pushed() == table_.rows().size();
   std::map<std::uint32_t, std::uint32_t> job_of;  // by card
@@ -185,7 +220,7 @@ void Analyser::release_outgrown() {
     for (const std::uint32_t card : {stream.src_card, stream.dst_card})
       if (const auto job = job_of.find(card); job != job_of.end()) outgrown.insert(job->second);
   }
-  for (const std::uint32_t job : outgrown) release(job);
+  return outgrown;
 }
 
 /// Of each job until when the others went on: its last step may have been the last of all.
@@ -219,7 +254,7 @@ void Analyser::watch(TimeNs now, TimeNs forget) {
 }
 
 void Analyser::learn_further() {
-  release_outgrown();
+  for (const std::uint32_t job : outgrown()) release(job);
   learn_now();
 }
 

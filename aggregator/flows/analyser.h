@@ -17,6 +17,7 @@
 
 #include "aggregator/flows/followed_job.h"
 #include "aggregator/flows/job_flows.h"
+#include "aggregator/flows/learn.h"
 #include "aggregator/flows/losses.h"
 #include "aggregator/flows/streams.h"
 #include "aggregator/flows/topology.h"
@@ -28,6 +29,8 @@ struct AnalyserSettings {
   /// Rows of 32 bytes that learning may use; when so many are there, jobs are learned.
   std::size_t rows_max = 8'000'000;
   KeptOfJob kept{};
+  /// Nothing is learned unless it is asked for, not even when the rows are there.
+  bool learns_when_asked = false;
 };
 
 class Analyser {
@@ -51,6 +54,13 @@ class Analyser {
   void watch(TimeNs now, TimeNs forget);
   /// Learns, also jobs anew that have no step clock or whose cards have got further streams.
   void learn_further();
+  /// The same a part of the network at a time, so that records can be taken in between: what there
+  /// is to learn is listed here.
+  void begin_learning();
+  /// Learns parts of about `rows_max` rows, at least one. False: nothing of the list is left.
+  bool learn_some(std::size_t rows_max);
+  /// So many rows came of no job that the oldest are about to be lost.
+  bool is_full() const { return since_learned_ >= settings_.rows_max; }
   /// The latest end of a record.
   TimeNs now() const { return now_; }
   /// Null where a job was dropped.
@@ -66,7 +76,9 @@ class Analyser {
   std::string name_for(const JobPlan& plan);
   void replay(const std::set<std::uint32_t>& made);
   void release(std::uint32_t index);
-  void release_outgrown();
+  std::set<std::uint32_t> outgrown() const;
+  ExporterSettings told_and_seen() const;
+  void learn_of(const StreamList& streams);
   std::vector<TimeNs> others() const;
   void watch_packets(std::uint64_t packets);
 
@@ -77,6 +89,8 @@ class Analyser {
   std::vector<std::unique_ptr<FollowedJob>> jobs_;
   std::map<std::uint32_t, std::uint64_t> named_;  ///< card -> number of the last job that had it
   std::uint64_t names_ = 0;
+  std::deque<StreamList> to_learn_;        ///< parts of the network
+  std::set<std::uint32_t> outgrown_;       ///< jobs that are learned anew with their part
   std::deque<FlowRecord> writes_;          ///< to storage, before jobs are known
   std::uint64_t common_packets_ = 0;       ///< greatest common divisor of the first packet counts
   std::set<std::uint64_t> packet_counts_;  ///< some that were seen

@@ -20,14 +20,14 @@ struct PairLoad {
 };
 
 /// Pairs that carry enough: probes and stray connections join no jobs.
-std::map<Pair, bool> training_pairs(const std::vector<Track>& tracks, const StreamTable& table,
+std::map<Pair, bool> training_pairs(const StreamList& streams, const StreamTable& table,
                                     const ExporterSettings& exporter) {
   constexpr std::uint64_t kBytesMin = 1 << 20, kSeenMin = 8;
   constexpr double kShareMin = 1e-4;
   std::map<Pair, PairLoad> loads;
-  for (const Track& track : tracks) {
-    const Stream& stream = table.streams()[track.stream];
-    PairLoad& load = loads[{track.src, track.dst}];
+  for (const std::uint32_t index : streams) {
+    const Stream& stream = table.streams()[index];
+    PairLoad& load = loads[{stream.src_card, stream.dst_card}];
     load.bytes += stream.bytes;
     load.packets += stream.packets;
   }
@@ -43,6 +43,13 @@ std::map<Pair, bool> training_pairs(const std::vector<Track>& tracks, const Stre
                  load.packets >= kSeenMin * exporter.sampling;
   }
   return keep;
+}
+
+constexpr std::size_t kRowsMin = 3;
+
+/// No job has it, and it carried something that can be learned from.
+bool is_free(const Stream& stream) {
+  return stream.job == kNone && stream.rows >= kRowsMin && stream.dst_card != kNone;
 }
 
 /// Bytes a nanosecond.
@@ -138,22 +145,6 @@ bool differ_sampled(const Track& own, const Track& mate, const ExporterSettings&
   if (seen > kMany) return false;  // sizes are good enough to have been compared
   const double usual = 2 * seen * (1 + rate - seen);
   return squares / all > usual * (1 + std::max(kMore, kSigmas * std::sqrt(2 / all)));
-}
-
-/// Where one packet in N is seen: more scatter than packets that were seen have, which is that of a
-/// Poisson count without its zeros.
-bool varies_sampled(const std::vector<Row>& rows, const ExporterSettings& exporter) {
-  constexpr double kOwn = 0.03, kSigmas = 4.5;
-  std::vector<double> seen;
-  seen.reserve(rows.size());
-  for (const Row& row : rows) seen.push_back(static_cast<double>(row.packets) / exporter.sampling);
-  const double middle = mean(seen), rate = rate_of_seen(middle);
-  double spread = 0;
-  for (const double one : seen) spread += (one - middle) * (one - middle);
-  spread /= static_cast<double>(std::max<std::size_t>(1, seen.size() - 1));
-  const double usual = middle * (1 + rate - middle);
-  const double error = usual * std::sqrt(2 / static_cast<double>(seen.size()));
-  return spread - usual > kOwn * rate * rate + kSigmas * error;
 }
 
 /// A record holds several transfers: it lasts far longer than its bytes need, or longer than the
@@ -275,22 +266,66 @@ double fill_of(const std::vector<const Track*>& tracks, TimeNs period) {
   return 1 - median(std::move(pauses));
 }
 
-std::vector<Track> collect_tracks(const StreamTable& table, const ExporterSettings& exporter) {
-  constexpr std::size_t kRowsMin = 3;
+StreamList free_streams(const StreamTable& table) {
+  StreamList streams;
+  for (std::uint32_t i = 0; i < table.streams().size(); ++i)
+    if (is_free(table.streams()[i])) streams.push_back(i);
+  return streams;
+}
+
+std::vector<StreamList> parts_to_learn(const StreamTable& table, const ExporterSettings& exporter,
+                                       const std::set<std::uint32_t>& outgrown) {
+  StreamList streams;
+  for (std::uint32_t i = 0; i < table.streams().size(); ++i) {
+    Stream as_free = table.streams()[i];
+    if (outgrown.contains(as_free.job)) as_free.job = kNone;
+    if (is_free(as_free)) streams.push_back(i);
+  }
+  if (streams.empty()) return {};
+  if (table.topology().empty()) return {std::move(streams)};
+  const auto keep = training_pairs(streams, table, exporter);
+  const auto cards = static_cast<std::uint32_t>(table.cards().size());
+  UnionFind sets(cards + table.topology().servers().size());  // cards, and behind them servers
+  const auto join_server = [&](std::uint32_t card) {
+    if (table.cards()[card].server != kNone) sets.join(card, cards + table.cards()[card].server);
+  };
+  std::erase_if(streams, [&](std::uint32_t index) {
+    const Stream& stream = table.streams()[index];
+    return !keep.at({stream.src_card, stream.dst_card}) && stream.job == kNone;
+  });
+  for (const std::uint32_t index : streams) {
+    const Stream& stream = table.streams()[index];
+    sets.join(stream.src_card, stream.dst_card);
+    join_server(stream.src_card);
+    join_server(stream.dst_card);
+  }
+  std::map<std::uint32_t, StreamList> parts;
+  for (const std::uint32_t index : streams)
+    parts[sets.find(table.streams()[index].src_card)].push_back(index);
+  std::vector<StreamList> all;
+  all.reserve(parts.size());
+  for (auto& [set, part] : parts) all.push_back(std::move(part));
+  return all;
+}
+
+std::vector<Track> collect_tracks(const StreamTable& table, const StreamList& streams,
+                                  const ExporterSettings& exporter) {
   std::vector<std::uint32_t> place(table.streams().size(), kNone);
   std::vector<Track> tracks;
-  for (std::uint32_t i = 0; i < table.streams().size(); ++i) {
+  StreamList own;
+  for (const std::uint32_t i : streams) {
     const Stream& stream = table.streams()[i];
-    if (stream.job != kNone || stream.rows < kRowsMin || stream.dst_card == kNone) continue;
+    if (!is_free(stream)) continue;
+    own.push_back(i);
     place[i] = static_cast<std::uint32_t>(tracks.size());
     tracks.push_back({i, stream.src_card, stream.dst_card, {}});
-    tracks.back().rows.reserve(stream.rows);
+    tracks.back().rows.reserve(std::min<std::uint64_t>(stream.rows, table.rows().size()));
   }
   for (std::size_t i = 0; i < table.rows().size(); ++i) {
     const Row& row = table.rows()[i];
     if (place[row.stream] != kNone) tracks[place[row.stream]].rows.push_back(row);
   }
-  const auto keep = training_pairs(tracks, table, exporter);
+  const auto keep = training_pairs(own, table, exporter);
   std::erase_if(tracks, [&](const Track& track) {
     return track.rows.size() < kRowsMin || !keep.at({track.src, track.dst});
   });
@@ -399,14 +434,16 @@ Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporte
     alone.push_back(i);
     triangles.add(tracks[i]);
   }
-  for (const std::uint32_t i : alone) {
+  const std::vector<bool> vary =
+      exporter.sampling > 1 ? vary_sampled(tracks, alone, exporter) : std::vector<bool>();
+  for (std::size_t place = 0; place < alone.size(); ++place) {
+    const std::uint32_t i = alone[place];
     // Sizes of merged records tell nothing: they vary in pipelines, too, and the sum of many
     // exchanges varies little. Stages of a pipeline are a chain, without triangles.
-    const bool is_exchange =
-        exporter.sampling > 1 ? triangles.has(tracks[i]) || varies_sampled(tracks[i].rows, exporter)
-        : is_merged(tracks[i], best_rate, exporter)
-            ? triangles.has(tracks[i])
-            : varies(tracks[i].rows) && !are_multiples(tracks[i].rows);
+    const bool is_exchange = exporter.sampling > 1 ? triangles.has(tracks[i]) || vary[place]
+                             : is_merged(tracks[i], best_rate, exporter)
+                                 ? triangles.has(tracks[i])
+                                 : varies(tracks[i].rows) && !are_multiples(tracks[i].rows);
     (is_exchange ? labelled.experts : labelled.pipes).push_back(edge_of(tracks[i]));
   }
   std::vector<std::vector<const Track*>> rows_of;
@@ -433,8 +470,9 @@ Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporte
   return labelled;
 }
 
-std::vector<JobPlan> learn(const StreamTable& table, const ExporterSettings& exporter) {
-  const std::vector<Track> tracks = collect_tracks(table, exporter);
+std::vector<JobPlan> learn(const StreamTable& table, const StreamList& streams,
+                           const ExporterSettings& exporter) {
+  const std::vector<Track> tracks = collect_tracks(table, streams, exporter);
   std::vector<JobPlan> jobs = join_jobs(table, tracks, label(tracks, exporter), exporter);
   if (exporter.sampling <= 1)  // else moments are too vague to tell who sends together
     for (JobPlan& job : jobs) job.strategy = strategy_of(job, table, tracks);

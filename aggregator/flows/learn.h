@@ -1,9 +1,13 @@
 // Learning: the jobs, groups and step rules that the rows of a window show.
 //
 // Place in the flow: StreamTable -> learn -> JobPlan, once per window, for streams that no job has
-// yet. Pure over the table. Cost: a few passes over the rows.
+// yet: all of them, or part by part where records come meanwhile. Pure over the table. Cost: a pass
+// over all rows, and a few over those of the streams that are learned.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <set>
 #include <vector>
 
 #include "aggregator/flows/mates.h"
@@ -12,10 +16,24 @@
 
 namespace l4::flows {
 
-std::vector<JobPlan> learn(const StreamTable& table, const ExporterSettings& exporter);
+/// Indices of streams, ascending.
+using StreamList = std::vector<std::uint32_t>;
+
+/// Streams that no job has.
+StreamList free_streams(const StreamTable& table);
+/// The same by parts of the network that share no server, each of which can be learned without the
+/// others; streams of the jobs in `outgrown` count as if no job had them. Without a topology any
+/// two cards may belong together: one part.
+std::vector<StreamList> parts_to_learn(const StreamTable& table, const ExporterSettings& exporter,
+                                       const std::set<std::uint32_t>& outgrown);
+
+/// Jobs among those of `streams` that no job has.
+std::vector<JobPlan> learn(const StreamTable& table, const StreamList& streams,
+                           const ExporterSettings& exporter);
 
 /// Rows by stream, of streams without a job whose pair carries enough to be training.
-std::vector<Track> collect_tracks(const StreamTable& table, const ExporterSettings& exporter);
+std::vector<Track> collect_tracks(const StreamTable& table, const StreamList& streams,
+                                  const ExporterSettings& exporter);
 
 /// Groups over mates, with labels and step rules; and what is left: streams that are point to
 /// point.

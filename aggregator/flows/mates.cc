@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <map>
 
 #include "aggregator/flows/numbers.h"
+#include "aggregator/flows/union_find.h"
 
 namespace l4::flows {
 namespace {
@@ -101,6 +103,49 @@ class Comparison {
   std::vector<TimeNs> distances_;
 };
 
+/// What the packets of a stream, or of several, show.
+struct Scatter {
+  double rows = 0, seen = 0;  ///< records, and packets of one that were seen: sums over streams
+  double excess = 0;          ///< variance beyond that of sampling
+  double size = 0;            ///< squares of the packets that a transfer has on average
+  double error = 0;           ///< squares of the standard error of the excess
+  double streams = 0;
+
+  void add(const Scatter& other) {
+    rows += other.rows;
+    seen += other.seen;
+    excess += other.excess;
+    size += other.size;
+    error += other.error;
+    streams += other.streams;
+  }
+  bool varies() const {
+    constexpr double kOwn = 0.03, kSigmas = 4.5;
+    return excess > kOwn * size + kSigmas * std::sqrt(error);
+  }
+};
+
+Scatter scatter_of(const std::vector<Row>& rows, const ExporterSettings& exporter) {
+  std::vector<double> seen;
+  seen.reserve(rows.size());
+  for (const Row& row : rows) seen.push_back(static_cast<double>(row.packets) / exporter.sampling);
+  const double middle = mean(seen), rate = rate_of_seen(middle);
+  double spread = 0;
+  for (const double one : seen) spread += (one - middle) * (one - middle);
+  spread /= static_cast<double>(std::max<std::size_t>(1, seen.size() - 1));
+  const double usual = middle * (1 + rate - middle);
+  const auto count = static_cast<double>(seen.size());
+  return {count, middle, spread - usual, rate * rate, usual * usual * 2 / count, 1};
+}
+
+/// As many records of the same size, as far as sampling lets that be told.
+bool are_alike(const Scatter& one, const Scatter& two) {
+  constexpr double kRows = 0.1, kSize = 0.05, kSigmas = 4;
+  if (std::abs(one.rows - two.rows) > kRows * std::max(one.rows, two.rows)) return false;
+  const double error = std::sqrt(one.seen / one.rows + two.seen / two.rows);
+  return std::abs(one.seen - two.seen) < kSize * std::max(one.seen, two.seen) + kSigmas * error;
+}
+
 }  // namespace
 
 double rate_of_seen(double seen) {
@@ -135,6 +180,29 @@ std::vector<Mate> find_mates(const std::vector<Track>& tracks, const ExporterSet
         best = mate;
   }
   return mates;
+}
+
+std::vector<bool> vary_sampled(const std::vector<Track>& tracks,
+                               const std::vector<std::uint32_t>& streams,
+                               const ExporterSettings& exporter) {
+  std::vector<Scatter> own;
+  own.reserve(streams.size());
+  std::map<std::uint32_t, std::vector<std::uint32_t>> of_card;
+  for (std::uint32_t i = 0; i < streams.size(); ++i) {
+    const Track& track = tracks[streams[i]];
+    own.push_back(scatter_of(track.rows, exporter));
+    for (const std::uint32_t card : {track.src, track.dst}) of_card[card].push_back(i);
+  }
+  UnionFind sets(streams.size());
+  for (const auto& [card, beside] : of_card)
+    for (std::size_t one = 0; one < beside.size(); ++one)
+      for (std::size_t two = one + 1; two < beside.size(); ++two)
+        if (are_alike(own[beside[one]], own[beside[two]])) sets.join(beside[one], beside[two]);
+  std::map<std::uint32_t, Scatter> together;
+  for (std::uint32_t i = 0; i < streams.size(); ++i) together[sets.find(i)].add(own[i]);
+  std::vector<bool> vary(streams.size());
+  for (std::uint32_t i = 0; i < streams.size(); ++i) vary[i] = together.at(sets.find(i)).varies();
+  return vary;
 }
 
 }  // namespace l4::flows

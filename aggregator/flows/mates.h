@@ -1,4 +1,4 @@
-// Collective or point to point: whose transfers end together.
+// Collective or point to point: whose transfers end together, and which differ in size.
 //
 // Place in the flow: rows of the streams of a window -> find_mates -> groups and labels
 // (label.h). In a ring, a tree or an all-to-all the transfer into a card and one out of it end
@@ -33,6 +33,15 @@ std::vector<Mate> find_mates(const std::vector<Track>& tracks, const ExporterSet
 
 /// The mean of a Poisson count whose mean without zeros is `seen`.
 double rate_of_seen(double seen);
+
+/// For each of `streams` (places in `tracks`) whether its transfers differ in size, as exchanges
+/// between experts do, where one packet in N is seen. Packets that were seen scatter as Poisson
+/// counts without their zeros do; what is beyond that is the stream's own. One stream of few
+/// packets hardly shows it, so streams of a card that carry as many records of one size are judged
+/// together: n of them tell as much as one with n times the records.
+std::vector<bool> vary_sampled(const std::vector<Track>& tracks,
+                               const std::vector<std::uint32_t>& streams,
+                               const ExporterSettings& exporter);
 
 /// How far apart ends may lie that mean the same moment, for a row of which only every so many
 /// packets were seen.

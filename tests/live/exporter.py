@@ -30,7 +30,7 @@ import nics  # noqa: E402
 
 FAULTS = {"none": ["--gloo-timeout", "60"],
           "sigstop": ["--gloo-timeout", "1800", "--hang-observe", "40"],
-          "slow_link": ["--gloo-timeout", "600", "--max-seconds", "200"]}
+          "slow_link": ["--gloo-timeout", "600", "--max-seconds", "300"]}
 PORT = 4739
 LAST_OFF_MAX_S, SILENT_S = 6.0, 15.0  # a step and a half, and the exporter's time-outs
 COLLECT = f"""
@@ -103,7 +103,7 @@ def run_lab(kind, style, seed, options, folder):
     exporter = Exporter(options.softflowd, folder / "records.ipfix")
     exporter.start()
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=400)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     finally:
         exporter.end()
     failed = done.returncode != 0 or not (run / "truth.json").exists()

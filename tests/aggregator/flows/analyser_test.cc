@@ -151,15 +151,19 @@ TEST_CASE("a late step is not judged where the record of a checkpoint may have b
   const Topology topology = made::topology(4, 2);
   std::vector<TimeNs> ends;
   const auto steps = made::records(ring, &ends);
-  // What an exporter at the storage tells before and after, with or without a number between.
-  const auto findings = [&](std::uint64_t later) {
+  const Address storage = Address::of_ipv4((172u << 24) | (1u << 16) | 1);
+  const Address front_end = Address::of_ipv4((172u << 24) | 2);
+  const Address stranger = Address::of_ipv4((192u << 24) | 2);
+  // What an exporter at the storage or at front ends tells before and after, with or without a
+  // number between.
+  const auto findings = [&](const Address& to, std::uint64_t later) {
     auto records = steps;
     for (const auto& [step, sequence] : {std::pair{5, std::uint64_t{0}}, {35, later}}) {
       FlowRecord read;
       read.start = ends[static_cast<std::size_t>(step)];
       read.end = read.start + kMillisecond;
-      read.src = Address::of_ipv4((172u << 24) | 1);
-      read.dst = Address::of_ipv4((172u << 24) | (1u << 16) | 1);
+      read.src = to == stranger ? to : Address::of_ipv4((172u << 24) | 1);
+      read.dst = to;
       read.bytes = 5'000;
       read.exporter = 1;
       read.sequence = sequence;
@@ -169,8 +173,11 @@ TEST_CASE("a late step is not judged where the record of a checkpoint may have b
     std::ranges::stable_sort(records, {}, &FlowRecord::end);
     return analysed(records, topology).jobs.at(0).findings.size();
   };
-  CHECK(findings(1) == 1);
-  CHECK(findings(2) == 0);
+  for (const Address& to : {storage, front_end}) {
+    CHECK(findings(to, 1) == 1);
+    CHECK(findings(to, 2) == 0);
+  }
+  CHECK(findings(stranger, 2) == 1);  // writes to storage do not pass this exporter
 }
 
 TEST_CASE("who is missing in the torn collective hangs") {
@@ -314,6 +321,117 @@ TEST_CASE("a job that goes silent says so once, keeps bounded steps, and is drop
   CHECK(job.shapes.size() == 4);
   analyser.watch(end + 1'000 * kSecond, 600 * kSecond);
   CHECK(analyser.counts().jobs == 0);
+}
+
+namespace {
+
+/// One job of `groups` rings, one for each rail, that end their steps one after another, as the
+/// stages of a pipeline do.
+std::vector<FlowRecord> staggered(unsigned groups) {
+  std::vector<FlowRecord> all;
+  for (unsigned rail = 0; rail < groups; ++rail) {
+    made::Ring ring;
+    ring.rails = 1;
+    ring.begin = made::kBegin + rail * 150 * kMillisecond;
+    auto own = made::records(ring);
+    for (FlowRecord& record : own) {
+      record.src.low += rail << 16;
+      record.dst.low += rail << 16;
+    }
+    all = made::merged(std::move(all), own);
+  }
+  return all;
+}
+
+/// The step of a ring's record.
+std::int64_t step_of(const FlowRecord& record, unsigned groups) {
+  const std::int64_t all = 40;
+  const auto records = staggered(groups);
+  const TimeNs span = (records.back().end - records.front().start) / all;
+  return (record.end - records.front().start) / span;
+}
+
+}  // namespace
+
+TEST_CASE("a step that one of three groups does not end is as long as the others say") {
+  const Topology topology = made::topology(4, 3);
+  auto records = staggered(3);
+  const auto whole = records;
+  std::erase_if(records, [&](const FlowRecord& record) {
+    return (record.src.low >> 16 & 0xff) == 2 && step_of(record, 3) == 25;
+  });
+  REQUIRE(records.size() < whole.size());
+  const FlowReport report = analysed(records, topology);
+  REQUIRE(report.jobs.size() == 1);
+  CHECK(report.jobs[0].findings.empty());
+  CHECK(report.jobs[0].steps.size() + 1 >= analysed(whole, topology).jobs.at(0).steps.size());
+}
+
+TEST_CASE("groups that all lost the same step are no witnesses of a long one") {
+  const Topology topology = made::topology(4, 3);
+  auto records = staggered(3);
+  made::number(records);
+  std::erase_if(records, [&](const FlowRecord& record) {
+    return (record.src.low >> 16 & 0xff) != 2 && step_of(record, 3) == 25;
+  });
+  const FlowReport report = analysed(records, topology);
+  CHECK(report.lost > 0);
+  REQUIRE(report.jobs.size() == 1);
+  CHECK(report.jobs[0].findings.empty());
+}
+
+TEST_CASE("jobs that are learned in turns while records come are those that are learned at once") {
+  const Topology topology = made::topology(8, 2);
+  made::Ring other;
+  other.first_server = 4;
+  other.period = 2'700 * kMillisecond;
+  const auto records = made::merged(made::records({}), made::records(other));
+  const FlowReport whole = analysed(records, topology);
+  REQUIRE(whole.jobs.size() == 2);
+  AnalyserSettings settings{{}, 1'000'000, {}};
+  settings.learns_when_asked = true;
+  Analyser analyser(topology, settings);
+  std::size_t at = 0;
+  const auto add_until = [&](std::size_t share) {
+    for (; at < records.size() * share / 10; ++at) analyser.add(records[at]);
+  };
+  add_until(6);
+  CHECK_FALSE(analyser.learn_some(1));  // nothing was begun
+  CHECK(analyser.counts().jobs == 0);
+  analyser.begin_learning();
+  CHECK(analyser.learn_some(1));  // a part is left
+  CHECK(analyser.counts().jobs == 1);
+  add_until(8);
+  CHECK_FALSE(analyser.learn_some(1));
+  CHECK(analyser.counts().jobs == 2);
+  add_until(10);
+  const FlowReport report = analyser.finish();
+  REQUIRE(report.jobs.size() == 2);
+  for (const JobFlows& job : report.jobs) {
+    const Address& card = *job.cards.begin();
+    const bool is_first = std::ranges::find(whole.jobs[0].cards, card) != whole.jobs[0].cards.end();
+    CHECK(ends_of(job, card) == ends_of(whole.jobs[is_first ? 0 : 1], card));
+  }
+}
+
+TEST_CASE("what is learned anew in turns keeps its name and is never missing meanwhile") {
+  const Topology topology = made::topology(4, 2);
+  const auto records = made::records({});
+  AnalyserSettings settings{{}, 400, {}};  // fewer rows than there are
+  settings.learns_when_asked = true;
+  Analyser analyser(topology, settings);
+  for (const FlowRecord& record : records) analyser.add(record);
+  CHECK(analyser.is_full());
+  CHECK(analyser.counts().jobs == 0);  // it was not asked to learn
+  for (int i = 0; i < 3; ++i) {
+    analyser.begin_learning();
+    CHECK(analyser.counts().jobs == (i == 0 ? 0 : 1));
+    while (analyser.learn_some(1'000)) {
+    }
+    REQUIRE(analyser.counts().jobs == 1);
+  }
+  CHECK_FALSE(analyser.is_full());
+  CHECK(analyser.jobs().front()->name() == "flows-1");
 }
 
 }  // namespace l4::flows

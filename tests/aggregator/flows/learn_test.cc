@@ -40,7 +40,7 @@ std::vector<JobPlan> learned_from(const std::vector<std::uint64_t>& sizes, TimeN
     table.add(transfer(1, 0, 0, at + 700 * kMillisecond, lasts, bytes));
     at += lasts + 3 * kSecond;
   }
-  return learn(table, {1, 0, inactive, false});
+  return learn(table, free_streams(table), {1, 0, inactive, false});
 }
 
 std::set<Label> label_of(const std::vector<JobPlan>& jobs) {
