@@ -7,7 +7,7 @@ import type { LinesQuery } from "./handed";
 import { RawLines } from "./lines";
 import { scoreOf } from "./map_data";
 import type { MapRow, Matrix } from "./map_data";
-import type { Cell } from "./map_draw";
+import type { Cell } from "./map_layout";
 import { Ago, Sentence, Time, Wild } from "./parts";
 import { Fact } from "./report";
 
