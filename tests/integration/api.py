@@ -238,6 +238,17 @@ def check_scores(expect, asker):
                   "what=ranks&width=0", "what=ranks&rows=4097", "what=ranks&wdth=3"):
         expect.equal(asker.ask(f"/api/v1/jobs/sample/scores?{query}")[0], 400, f"scores?{query}")
     expect.equal(asker.ask("/api/v1/jobs/nobody/scores?what=ranks")[0], 404, "scores of no job")
+    worst = ranks["rows"][0]
+    at = ranks["columns"][max(range(len(ranks["columns"])), key=lambda column: (
+        base64.b64decode(worst["cells"])[column] + 1) % 256)]
+    terms = asker.json(f"{path.replace('?', '/terms?')}ranks&node={worst['node']}&at={at}")
+    expect.that(terms["begin"] == at and terms["laps"]
+                and abs(terms["score"] - ranks["step"] * worst_of(worst)[0]) <= ranks["step"],
+                "the terms have the score of the cell", terms)
+    for query, status in (("", 400), (f"node={worst['node']}", 400), ("node=none&at=5", 404),
+                          (f"node={worst['node']}&at=soon", 400)):
+        expect.equal(asker.ask(f"/api/v1/jobs/sample/scores/terms?{query}")[0], status,
+                     f"scores/terms?{query}")
 
 
 def check_commands(expect, l4, port, token, folder, incident):

@@ -103,7 +103,7 @@ export function Canvas(props: CanvasProps) {
         left={layout.left} right={layout.right} width={width} moving={moving} x={() => xOf(moving.now, layout)} />} />}
       <p className="readout" role="status">{mark || (told ? said(told, matrix, zone) : "\u00a0")}</p>
       {props.cell && !linked && <Gone cell={props.cell} matrix={matrix} />}
-      {props.cell && linked && <Why of={props.cell.key} cell={linked.cell} matrix={linked.matrix} rows={all}
+      {props.cell && linked && <Why of={props.cell.key} job={props.id} cell={linked.cell} matrix={linked.matrix} rows={all}
         report={report} nodes={props.nodes} ask={props.ask} close={close} />}
     </>
   );
