@@ -97,15 +97,14 @@ Response fault_file(const std::vector<const faults::Fault*>& faults, const PageQ
   return {200, "application/toml", std::move(entries)};
 }
 
-/// A fault that was confirmed holds lines of the job whose incident it was confirmed with.
+}  // namespace
+
 bool may_see_fault(const RouteCall& call, const faults::Fault& fault) {
   const http::JobLimit& limit = call.request.jobs;
   if (!limit.is_limited() || !fault.confirmed) return true;
   const auto row = call.aggregator.incident(fault.confirmed->incident);
   return row && *row && limit.includes((*row)->job);
 }
-
-}  // namespace
 
 Response list_faults(const RouteCall& call) {
   const Request& request = call.request;

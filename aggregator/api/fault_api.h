@@ -6,6 +6,7 @@
 #pragma once
 
 #include "aggregator/api/route_call.h"
+#include "aggregator/faults/fault.h"
 
 namespace l4::api {
 
@@ -13,6 +14,8 @@ namespace l4::api {
 /// a file of the library.
 http::Response list_faults(const RouteCall& call);
 http::Response show_fault(const RouteCall& call);
+/// A fault that was confirmed holds lines of the job whose incident it was confirmed with.
+bool may_see_fault(const RouteCall& call, const faults::Fault& fault);
 void confirm_fault(const RouteCall& call);
 void drop_fault(const RouteCall& call);
 

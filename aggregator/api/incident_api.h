@@ -18,5 +18,7 @@ http::Response list_incidents(const RouteCall& call);
 std::expected<store::Incident, http::Response> asked_incident(const RouteCall& call);
 /// One incident with its report and evidence.
 http::Response show_incident(const RouteCall& call);
+/// Known faults whose words are nearest to those of the incident's events.
+http::Response list_near_faults(const RouteCall& call);
 
 }  // namespace l4::api

@@ -47,6 +47,12 @@ constexpr std::array kScores{
     ParameterRow{"to", Value::text},   ParameterRow{"width", Value::count},
     ParameterRow{"rows", Value::rows},
 };
+constexpr std::array kScoreTerms{
+    ParameterRow{"what", Value::own}, ParameterRow{"from", Value::text},
+    ParameterRow{"to", Value::text},  ParameterRow{"width", Value::count},
+    ParameterRow{"node", Value::own}, ParameterRow{"phase", Value::own},
+    ParameterRow{"at", Value::own},
+};
 constexpr std::array kJobFlows{ParameterRow{"count", Value::count}};
 constexpr std::array kAlerts{
     ParameterRow{"sink", Value::text},
@@ -96,6 +102,9 @@ constexpr std::array kRoutes{
     RouteRow{"scores", "GET", "/api/v1/jobs/{id}/scores",
              "how far nodes, ranks or phases are from what is usual", Access::read, Reach::job,
              Sharing::shared, kScores, show_scores},
+    RouteRow{"score_terms", "GET", "/api/v1/jobs/{id}/scores/terms",
+             "what the score of one cell is made of", Access::read, Reach::job, Sharing::shared,
+             kScoreTerms, show_score_terms},
     RouteRow{"nics", "GET", "/api/v1/jobs/{id}/nics",
              "network cards of a job's nodes: activity, steps, errors", Access::read, Reach::job,
              Sharing::shared, kNone, show_nics},
@@ -118,6 +127,9 @@ constexpr std::array kRoutes{
              Access::read, Reach::rows, Sharing::single, kIncidents, at_once<list_incidents>},
     RouteRow{"incident", "GET", "/api/v1/incidents/{id}", "a failure with its report", Access::read,
              Reach::rows, Sharing::single, kNone, at_once<show_incident>},
+    RouteRow{"near_faults", "GET", "/api/v1/incidents/{id}/near_faults",
+             "known faults whose words are nearest to those of a failure", Access::read,
+             Reach::rows, Sharing::single, kNone, at_once<list_near_faults>},
     RouteRow{"acknowledge", "POST", "/api/v1/incidents/{id}/acknowledgement",
              "tells that somebody looks after an incident", Access::change, Reach::rows,
              Sharing::single, kNone, at_once<acknowledge>},

@@ -2,11 +2,14 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "aggregator/api/parameters.h"
 #include "aggregator/api/replies.h"
 #include "aggregator/rows/score_rows.h"
+#include "aggregator/rows/term_rows.h"
 #include "aggregator/scores/matrix.h"
+#include "aggregator/scores/terms.h"
 
 namespace l4::api {
 namespace {
@@ -27,6 +30,17 @@ std::optional<scores::Query> query_of(const http::Request& request) {
   return query;
 }
 
+http::Response terms_of(const scoring::LiveJob& job, const scores::TermsQuery& query) {
+  const auto terms = scores::cell_terms(job.state(), query);
+  if (!terms) return wrong(terms.error().text());
+  if (!*terms) return nothing("cell of a node", query.node);
+  serve::JsonWriter text;
+  rows::write(text, job.id(), query.node, **terms);
+  return json(text);
+}
+
+constexpr const char* kWhats = "what must be nodes, ranks or phases";
+
 http::Response matrix_of(const scoring::LiveJob& job, const scores::Query& query) {
   const auto matrix = scores::score_matrix(job.state(), query);
   if (!matrix) return wrong(matrix.error().text());
@@ -39,12 +53,30 @@ http::Response matrix_of(const scoring::LiveJob& job, const scores::Query& query
 
 void show_scores(const RouteCall& call) {
   const auto query = query_of(call.request);
-  if (!query) return call.reply(wrong("what must be nodes, ranks or phases"));
+  if (!query) return call.reply(wrong(kWhats));
   const bool asked =
       call.aggregator.job(call.id, false,
                           [reply = call.reply, id = call.id, query](const scoring::LiveJob* job,
                                                                     const scoring::JobRow&) {
                             reply(job == nullptr ? nothing("job", id) : matrix_of(*job, *query));
+                          });
+  if (!asked) call.reply(busy());
+}
+
+void show_score_terms(const RouteCall& call) {
+  const auto matrix = query_of(call.request);
+  if (!matrix) return call.reply(wrong(kWhats));
+  scores::TermsQuery query{.matrix = *matrix,
+                           .node = std::string(parameter(call.request, "node")),
+                           .phase = std::string(parameter(call.request, "phase")),
+                           .at = std::string(parameter(call.request, "at"))};
+  if (query.node.empty()) return call.reply(wrong("node must name a node"));
+  if (query.at.empty()) return call.reply(wrong("at must be a time or an iteration of the column"));
+  const bool asked =
+      call.aggregator.job(call.id, false,
+                          [reply = call.reply, id = call.id, query = std::move(query)](
+                              const scoring::LiveJob* job, const scoring::JobRow&) {
+                            reply(job == nullptr ? nothing("job", id) : terms_of(*job, query));
                           });
   if (!asked) call.reply(busy());
 }

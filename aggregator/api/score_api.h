@@ -1,7 +1,7 @@
-// Scores of a job's nodes, ranks and phases over its life, over HTTP.
+// Scores of a job's nodes, ranks and phases over its life, and the terms of one of them, over HTTP.
 //
-// Flow: routes.cc -> here -> scores::score_matrix() on the thread of the job's shard ->
-// rows/score_rows.h -> Reply. Thread-safe, no state.
+// Flow: routes.cc -> here -> scores::score_matrix(), scores::cell_terms() on the thread of the
+// job's shard -> rows/score_rows.h, rows/term_rows.h -> Reply. Thread-safe, no state.
 #pragma once
 
 #include "aggregator/api/route_call.h"
@@ -9,5 +9,6 @@
 namespace l4::api {
 
 void show_scores(const RouteCall& call);
+void show_score_terms(const RouteCall& call);
 
 }  // namespace l4::api

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -22,7 +23,7 @@ std::size_t end_of_word(std::string_view text, std::size_t at) {
   return end;
 }
 
-double weight_of(std::size_t holders, std::size_t all) {
+double weight_by(std::size_t holders, std::size_t all) {
   return std::log(static_cast<double>(all) /
                   static_cast<double>(std::max<std::size_t>(holders, 1)));
 }
@@ -70,46 +71,76 @@ Likeness::Likeness(std::span<const Fault> faults) {
   for (std::size_t i = 0; i < known_.size(); ++i) {
     double sum = 0;
     for (const std::string& word : words[i]) {
-      const double weight = weight_of(holders_.at(word).size(), known_.size());
+      const double weight = weight_by(holders_.at(word).size(), known_.size());
       sum += weight * weight;
     }
     known_[i].length = std::sqrt(sum);
   }
 }
 
-std::optional<Likeness::Placement> Likeness::nearest(std::string_view text) const {
+double Likeness::weight_of(const std::string& word) const {
+  const auto held = holders_.find(word);
+  return weight_by(held == holders_.end() ? 1 : held->second.size(), known_.size());
+}
+
+Likeness::Ranking Likeness::ranking_of(const std::vector<std::string>& words) const {
   std::unordered_map<std::uint32_t, double> shared;
   double length = 0;
-  for (const std::string& word : words_of(text)) {
-    const auto held = holders_.find(word);
-    const std::size_t count = held == holders_.end() ? 1 : held->second.size();
-    const double weight = weight_of(count, known_.size());
+  for (const std::string& word : words) {
+    const double weight = weight_of(word);
     length += weight * weight;
+    const auto held = holders_.find(word);
     if (held == holders_.end()) continue;
     for (const std::uint32_t holder : held->second) shared[holder] += weight * weight;
   }
-  std::vector<std::pair<double, std::uint32_t>> near;
+  Ranking near;
   for (const auto& [holder, sum] : shared)
-    if (sum > 0) near.emplace_back(-sum / (std::sqrt(length) * known_[holder].length), holder);
-  std::ranges::sort(near);
+    if (sum > 0) near.emplace_back(sum / (std::sqrt(length) * known_[holder].length), holder);
+  std::ranges::sort(near, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  return near;
+}
+
+std::vector<Likeness::Near> Likeness::near(std::string_view text, std::size_t most) const {
+  std::vector<std::string> words = words_of(text);
+  std::ranges::stable_sort(words, std::greater<>{},
+                           [this](const std::string& word) { return weight_of(word); });
+  Ranking ranking = ranking_of(words);
+  ranking.resize(std::min(ranking.size(), most));
+  std::vector<Near> found;
+  for (const auto& [likeness, holder] : ranking) {
+    Near& near = found.emplace_back(known_[holder].fault, likeness);
+    for (const std::string& word : words) {
+      const auto held = holders_.find(word);
+      if (near.shared.size() < kSharedMax && held != holders_.end() && weight_of(word) > 0 &&
+          std::ranges::binary_search(held->second, holder))
+        near.shared.push_back(word);
+    }
+  }
+  return found;
+}
+
+std::optional<Likeness::Placement> Likeness::nearest(std::string_view text) const {
+  Ranking near = ranking_of(words_of(text));
   near.resize(std::min(near.size(), kVoters));
   std::map<std::pair<Category, std::string>, double> votes;
   double all = 0;
-  for (const auto& [negative, holder] : near) {
+  for (const auto& [likeness, holder] : near) {
     const Fault& fault = *known_[holder].fault;
-    votes[{fault.category, fault.subcategory}] += negative * negative;
-    all += negative * negative;
+    votes[{fault.category, fault.subcategory}] += likeness * likeness;
+    all += likeness * likeness;
   }
   if (votes.empty()) return std::nullopt;
   const auto best =
       std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
   Placement placement{best->first.first, best->first.second};
-  for (const auto& [negative, holder] : near) {
+  for (const auto& [likeness, holder] : near) {
     const Fault& fault = *known_[holder].fault;
     if (fault.category != placement.category || fault.subcategory != placement.subcategory)
       continue;
     placement.nearest = &fault;
-    placement.score = -negative * best->second / all;
+    placement.score = likeness * best->second / all;
     break;
   }
   placement.confidence = confidence_of(placement.score);

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "aggregator/faults/fault.h"
@@ -34,6 +35,14 @@ class Likeness {
     double confidence = 0;           ///< P(category and subcategory right)
   };
 
+  /// A known fault beside a text.
+  struct Near {
+    const Fault* fault = nullptr;
+    double likeness = 0;              ///< cosine of their words by weight, from 0 to 1
+    std::vector<std::string> shared;  ///< words of both, rarest first, at most kSharedMax
+  };
+  static constexpr std::size_t kSharedMax = 8;
+
   /// `faults` outlive the index and do not move.
   explicit Likeness(std::span<const Fault> faults);
 
@@ -42,8 +51,15 @@ class Likeness {
   std::optional<Placement> place(std::span<const std::string> texts) const;
   /// The nearest kind, whatever its score; empty if no word is known.
   std::optional<Placement> nearest(std::string_view text) const;
+  /// The faults that share most words with the text, nearest first, at most `most`.
+  std::vector<Near> near(std::string_view text, std::size_t most) const;
 
  private:
+  /// Likeness and index into known_, nearest first.
+  using Ranking = std::vector<std::pair<double, std::uint32_t>>;
+  Ranking ranking_of(const std::vector<std::string>& words) const;
+  double weight_of(const std::string& word) const;
+
   struct Known {
     const Fault* fault = nullptr;
     double length = 0;  ///< length of its vector of words

@@ -121,4 +121,32 @@ std::vector<Lap> laps_of(const Stream& stream, const Stamps& stamps, std::size_t
   return laps;
 }
 
+std::vector<double> newest_course(const Stream& stream, std::span<const wire::TimerName> timers,
+                                  std::size_t most) {
+  constexpr double kExact = 10;  // a stretch is so many steps of the stamps long
+  std::vector<double> course;
+  const Iterations& all = stream.iterations;
+  const double least = kExact * static_cast<double>(step_of(stream).count());
+  const Iterations::value_type* before = nullptr;
+  for (std::size_t place = all.size() - std::min(all.size(), 4 * most); place < all.size();
+       ++place) {
+    const auto& entry = all[place];
+    if (!entry.second.completed) continue;
+    if (!entry.second.end) {
+      if (const double ms = timed_ms(entry.second, timers); ms > 0) course.push_back(ms);
+      continue;
+    }
+    if (before != nullptr) {
+      const double ms = lap_ms(before->second, entry.second);
+      if (ms >= 0 && ms < least) continue;
+      const auto steps = static_cast<double>(entry.first.value() - before->first.value());
+      if (ms > 0 && steps > 0) course.push_back(ms / steps);
+    }
+    before = &entry;
+  }
+  course.erase(course.begin(),
+               course.end() - static_cast<std::ptrdiff_t>(std::min(course.size(), most)));
+  return course;
+}
+
 }  // namespace l4::job

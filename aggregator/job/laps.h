@@ -49,4 +49,10 @@ struct Lap {
 /// The laps of the newest `most` iterations, ascending.
 std::vector<Lap> laps_of(const Stream& stream, const Stamps& stamps, std::size_t most);
 
+/// What an iteration took lately, for a picture: ms by stretches of iterations that are long enough
+/// for the stream's stamps to tell, at most `most`, oldest first. Looks at no more than 4 x `most`
+/// iterations. Empty where lines print neither times nor timers.
+std::vector<double> newest_course(const Stream& stream, std::span<const wire::TimerName> timers,
+                                  std::size_t most);
+
 }  // namespace l4::job

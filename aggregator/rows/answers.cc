@@ -1,5 +1,6 @@
 #include "aggregator/rows/answers.h"
 
+#include <cmath>
 #include <optional>
 #include <type_traits>
 
@@ -54,11 +55,13 @@ void write(JsonWriter& to, const scoring::JobRow& row, const JobNotes& notes) {
   fields.id = row.id;
   fields.attempt = row.attempt;
   fields.state = l4::name(row.state);
+  fields.confidence = row.confidence;
   fields.suspect = row.suspect;
   fields.ended = row.ended;
   fields.since = row.since;
   if (row.stage != Stage::unknown) fields.stage = l4::name(row.stage);
   fields.iteration = number_of(row.iteration);
+  for (const double ms : row.course_ms) fields.course_ms.push_back(std::round(ms * 10) / 10);
   fields.nodes = row.nodes;
   fields.ranks = row.ranks;
   fields.ranks_mapped = row.ranks_mapped;

@@ -45,7 +45,9 @@ struct JobFields {
   std::int64_t attempt = 0;
   bool suspect = false, ended = false;
   std::optional<TimeMs> since, begin, last_seen;
+  std::optional<double> confidence;
   std::optional<std::int64_t> iteration, ranks_expected;
+  std::vector<double> course_ms;
   std::uint64_t nodes = 0, ranks = 0, ranks_mapped = 0, sources = 0, lines = 0, notices = 0;
   std::string notice, acknowledged_by;
   std::optional<TimeMs> silent_until;
@@ -57,11 +59,13 @@ struct JobFields {
         Field{"id", &Row::id},
         Field{"attempt", &Row::attempt},
         Field{"state", &Row::state},
+        Field{"confidence", &Row::confidence, Absent::null_or_missing},
         Field{"suspect", &Row::suspect},
         Field{"ended", &Row::ended, Absent::missing},
         Field{"since", &Row::since, Absent::null},
         Field{"stage", &Row::stage, Absent::null},
         Field{"iteration", &Row::iteration, Absent::null},
+        Field{"course_ms", &Row::course_ms, Absent::missing},
         Field{"nodes", &Row::nodes},
         Field{"ranks", &Row::ranks},
         Field{"ranks_mapped", &Row::ranks_mapped, Absent::missing},

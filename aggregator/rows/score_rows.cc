@@ -14,12 +14,6 @@ constexpr std::array kNames{std::pair{What::nodes, std::string_view("nodes")},
                             std::pair{What::ranks, std::string_view("ranks")},
                             std::pair{What::phases, std::string_view("phases")}};
 
-std::string_view name_of(What what) {
-  for (const auto& [kind, name] : kNames)
-    if (kind == what) return name;
-  return {};
-}
-
 std::string to_base64(const std::vector<scores::Score>& bytes) {
   static constexpr std::string_view kLetters =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -71,6 +65,12 @@ std::optional<What> what_of(std::string_view name) {
   for (const auto& [kind, known] : kNames)
     if (known == name) return kind;
   return std::nullopt;
+}
+
+std::string_view name_of(What what) {
+  for (const auto& [kind, name] : kNames)
+    if (kind == what) return name;
+  return {};
 }
 
 void write(serve::JsonWriter& to, std::string_view job, const scores::Matrix& matrix) {

@@ -16,6 +16,7 @@ inline constexpr std::size_t kScoreBytesMax = std::size_t{4} << 20U;
 
 /// As in the query: nodes, ranks, phases.
 std::optional<scores::What> what_of(std::string_view name);
+std::string_view name_of(scores::What what);
 
 void write(serve::JsonWriter& to, std::string_view job, const scores::Matrix& matrix);
 

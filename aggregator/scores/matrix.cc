@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "aggregator/job/attempts.h"
 #include "aggregator/job/clock.h"
@@ -43,6 +44,23 @@ Result<Matrix> score_matrix(const job::JobState& state, const Query& query) {
                                                 : score_ranks(view, clock, query, matrix);
   if (!scored) return std::unexpected(scored.error());
   return matrix;
+}
+
+Result<std::optional<Terms>> cell_terms(const job::JobState& state, const TermsQuery& query) {
+  const job::Attempts attempts(state);
+  const job::JobView view = job::make_view(attempts, attempts.numbers().back(), false);
+  const auto node = std::ranges::find(view.nodes, query.node, &job::NodeView::name);
+  if (node == view.nodes.end()) return std::nullopt;
+  const auto at = static_cast<std::size_t>(node - view.nodes.begin());
+  const job::JobClock clock = job::make_clock(view);
+  Terms terms;
+  terms.what = query.matrix.what;
+  terms.attempt = view.attempt;
+  terms.nodes = view.nodes.size();
+  const auto told = terms.what == What::nodes ? explain_node(view, clock, query, at, terms)
+                                              : explain_ranks(view, clock, query, at, terms);
+  if (!told) return std::unexpected(told.error());
+  return *told ? std::optional(std::move(terms)) : std::nullopt;
 }
 
 }  // namespace l4::scores

@@ -1,5 +1,6 @@
 // Scores of nodes: by windows of time, or of iterations in logs without times.
 #include <algorithm>
+#include <optional>
 
 #include "aggregator/detect/spatial/window_scores.h"
 #include "aggregator/job/clock.h"
@@ -40,28 +41,45 @@ std::vector<std::int64_t> bounds_of(const Period& period, const Columns& columns
   return bounds;
 }
 
+/// The windows that a query asks for.
+struct Asked {
+  std::optional<Period> period;  ///< none: nothing can be compared yet
+  bool by_time = true;
+  Columns columns;
+
+  std::int64_t unit() const { return by_time ? kWindowMs : 1; }
+};
+
+Result<Asked> asked_of(const job::JobView& view, const job::JobClock& clock, const Query& query) {
+  Asked asked;
+  asked.period = detect::spatial::period_of(view, clock);
+  const auto& period = asked.period;
+  asked.by_time = !period || period->timed;
+  const auto from =
+      window_in(query.from, "from", asked.by_time, period ? period->first : std::int64_t{0});
+  const auto to = window_in(query.to, "to", asked.by_time, period ? period->end - 1 : 0);
+  if (!from) return std::unexpected(from.error());
+  if (!to) return std::unexpected(to.error());
+  if (period)
+    asked.columns = columns_over(std::max(*from, period->first), std::min(*to + 1, period->end),
+                                 width_within(view, query.width));
+  return asked;
+}
+
 }  // namespace
 
 Result<void> score_nodes(const job::JobView& view, const job::JobClock& clock, const Query& query,
                          Matrix& matrix) {
-  const auto period = detect::spatial::period_of(view, clock);
-  matrix.by_time = !period || period->timed;
-  const auto from =
-      window_in(query.from, "from", matrix.by_time, period ? period->first : std::int64_t{0});
-  const auto to = window_in(query.to, "to", matrix.by_time, period ? period->end - 1 : 0);
-  if (!from) return std::unexpected(from.error());
-  if (!to) return std::unexpected(to.error());
-  if (!period) return {};
-  const Columns columns =
-      columns_over(std::max(*from, period->first), std::min(*to + 1, period->end),
-                   width_within(view, query.width));
+  const auto asked = asked_of(view, clock, query);
+  if (!asked) return std::unexpected(asked.error());
+  matrix.by_time = asked->by_time;
+  const Columns& columns = asked->columns;
   if (columns.count() == 0) return {};
-  const std::int64_t unit = matrix.by_time ? kWindowMs : 1;
   for (std::size_t column = 0; column < columns.count(); ++column)
-    matrix.begins.push_back(columns.begin_of(column) * unit);
-  matrix.end = columns.end * unit;
-  const detect::spatial::NodeCounts counts(view, *period);
-  const auto bounds = bounds_of(*period, columns);
+    matrix.begins.push_back(columns.begin_of(column) * asked->unit());
+  matrix.end = columns.end * asked->unit();
+  const detect::spatial::NodeCounts counts(view, *asked->period);
+  const auto bounds = bounds_of(*asked->period, columns);
   const auto scores = detect::spatial::score_windows(view, counts, bounds);
   const auto hidden = static_cast<Eigen::Index>(bounds.size() - 1 - columns.count());
   WorstRows rows(query.rows);
@@ -76,6 +94,35 @@ Result<void> score_nodes(const job::JobView& view, const job::JobClock& clock, c
   }
   rows.finish(matrix);
   return {};
+}
+
+Result<bool> explain_node(const job::JobView& view, const job::JobClock& clock,
+                          const TermsQuery& query, std::size_t node, Terms& terms) {
+  const auto asked = asked_of(view, clock, query.matrix);
+  if (!asked) return std::unexpected(asked.error());
+  const auto place = window_in(query.at, "at", asked->by_time, -1);
+  if (!place) return std::unexpected(place.error());
+  const Columns& columns = asked->columns;
+  if (columns.count() == 0 || !columns.has(*place)) return false;
+  const std::size_t column = columns.at(*place);
+  terms.by_time = asked->by_time;
+  terms.begin = columns.begin_of(column) * asked->unit();
+  terms.end = std::min(columns.begin_of(column + 1), columns.end) * asked->unit();
+  const detect::spatial::NodeCounts counts(view, *asked->period);
+  const auto bounds = bounds_of(*asked->period, columns);
+  const std::size_t hidden = bounds.size() - 1 - columns.count();
+  for (const auto& term : detect::spatial::score_terms(
+           view, counts, bounds, static_cast<std::uint32_t>(node), hidden + column)) {
+    terms.score += term.nats;
+    if (terms.lines.size() == kLineTermsMax) {
+      ++terms.left_out;
+      terms.left_out_score += term.nats;
+      continue;
+    }
+    const job::EventView& event = view.events[term.event];
+    terms.lines.push_back({event.id, event.text, event.level, term});
+  }
+  return true;
 }
 
 }  // namespace l4::scores

@@ -1,12 +1,16 @@
-// Scores of ranks and of their phases: how many times as long as usual each iteration took.
+// Scores of ranks and of their phases: how many times as long as usual each iteration took; and the
+// durations that one cell is made of.
 //
 // The usual duration is the median of all iterations of the stream that are kept. Stamps of whole
 // seconds say nothing of less, so `exact` is added on both sides.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -30,10 +34,13 @@ struct Timed {
 
 double exactness_ms(const job::Stream& stream) {
   constexpr double kFine = 1, kSecond = 1000;
-  for (const auto& [iteration, record] : stream.iterations)
-    if (record.end && record.end->time_since_epoch() % std::chrono::seconds{1} != Millis{0})
-      return kFine;
-  return kSecond;
+  bool timed = false;  // else timers tell the durations
+  for (const auto& [iteration, record] : stream.iterations) {
+    if (!record.end) continue;
+    timed = true;
+    if (record.end->time_since_epoch() % std::chrono::seconds{1} != Millis{0}) return kFine;
+  }
+  return timed ? kSecond : kFine;
 }
 
 /// Durations by the times of completed iterations, or by timers where no times are printed.
@@ -132,6 +139,73 @@ class CourseOf {
   std::vector<double> most_;
 };
 
+Result<Columns> iterations_in(const job::JobView& view, const job::JobClock& clock,
+                              const Query& query) {
+  constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max() - 1;
+  const auto from = iteration_in(query.from, "from", 0);
+  const auto to = iteration_in(query.to, "to", kLast);
+  if (!from) return std::unexpected(from.error());
+  if (!to) return std::unexpected(to.error());
+  return columns_of(view, clock.counted, *from, std::min(*to, kLast), query.width);
+}
+
+/// Durations of one rank, by the name of the phase; of whole iterations the name is empty.
+struct Rhythm {
+  std::string phase;
+  std::vector<Timed> durations;
+  double exact = 0;
+};
+
+std::vector<Rhythm> rhythms_of(const job::JobView& view, const job::RankView& rank, What what,
+                               bool counted) {
+  std::vector<Rhythm> rhythms;
+  for (const std::uint32_t at : rank.streams) {
+    const job::StreamView& stream = view.streams[at];
+    if (stream.state->iterations.empty() || stream.state->counted != counted) continue;
+    if (what == What::ranks) {
+      rhythms.push_back({"", durations_of(stream), exactness_ms(*stream.state)});
+      continue;
+    }
+    constexpr double kTimerExact = 1;  // ms
+    for (auto& [name, durations] : phases_of(stream))
+      rhythms.push_back({name, std::move(durations), kTimerExact});
+  }
+  return rhythms;
+}
+
+/// The duration in the column that is longest beside what is usual; nothing where none is known.
+std::optional<LapTerm> longest_in(const Rhythm& rhythm, const Columns& columns,
+                                  std::size_t column) {
+  if (rhythm.durations.size() < kUsualMin) return std::nullopt;
+  const auto is_here = [&](const Timed& one) {
+    return columns.has(one.iteration) && columns.at(one.iteration) == column;
+  };
+  std::vector<double> all;
+  const Timed* longest = nullptr;
+  for (const Timed& one : rhythm.durations) {
+    all.push_back(one.ms);
+    if (is_here(one) && (longest == nullptr || one.ms > longest->ms)) longest = &one;
+  }
+  if (longest == nullptr) return std::nullopt;
+  LapTerm term;
+  term.phase = rhythm.phase;
+  term.iteration = longest->iteration;
+  term.ms = longest->ms;
+  term.usual_ms = job::lower_median(all);
+  term.exact_ms = rhythm.exact;
+  term.score = std::max(0.0, std::log((term.ms + rhythm.exact) / (term.usual_ms + rhythm.exact)));
+  return term;
+}
+
+/// By phase and iteration: what other nodes' ranks took.
+using Beside = std::map<std::pair<std::string, std::int64_t>, std::vector<double>>;
+
+void look_beside(const Rhythm& rhythm, Beside& beside) {
+  for (const Timed& one : rhythm.durations)
+    if (const auto found = beside.find({rhythm.phase, one.iteration}); found != beside.end())
+      found->second.push_back(one.ms);
+}
+
 class RankRows {
  public:
   RankRows(const job::JobView& view, const Columns& columns, const Query& query)
@@ -139,17 +213,8 @@ class RankRows {
 
   void add(const job::RankView& rank, bool counted) {
     std::map<std::string, std::vector<Score>> found;
-    for (const std::uint32_t at : rank.streams) {
-      const job::StreamView& stream = view_.streams[at];
-      if (stream.state->iterations.empty() || stream.state->counted != counted) continue;
-      if (what_ == What::ranks) {
-        score_into(found, "", durations_of(stream), exactness_ms(*stream.state));
-        continue;
-      }
-      constexpr double kTimerExact = 1;  // ms
-      for (const auto& [name, durations] : phases_of(stream))
-        score_into(found, name, durations, kTimerExact);
-    }
+    for (const Rhythm& rhythm : rhythms_of(view_, rank, what_, counted))
+      score_into(found, rhythm.phase, rhythm.durations, rhythm.exact);
     for (const auto& [phase, cells] : found)
       worst_.offer(cells, [&](Row& row) {
         row.node = view_.nodes[rank.node].name;
@@ -190,12 +255,9 @@ class RankRows {
 
 Result<void> score_ranks(const job::JobView& view, const job::JobClock& clock, const Query& query,
                          Matrix& matrix) {
-  constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max() - 1;
-  const auto from = iteration_in(query.from, "from", 0);
-  const auto to = iteration_in(query.to, "to", kLast);
-  if (!from) return std::unexpected(from.error());
-  if (!to) return std::unexpected(to.error());
-  const Columns columns = columns_of(view, clock.counted, *from, std::min(*to, kLast), query.width);
+  const auto asked = iterations_in(view, clock, query);
+  if (!asked) return std::unexpected(asked.error());
+  const Columns& columns = *asked;
   for (std::size_t column = 0; column < columns.count(); ++column)
     matrix.begins.push_back(columns.begin_of(column));
   matrix.end = columns.end;
@@ -204,6 +266,43 @@ Result<void> score_ranks(const job::JobView& view, const job::JobClock& clock, c
   for (const job::RankView& rank : view.ranks) rows.add(rank, clock.counted);
   rows.finish(matrix);
   return {};
+}
+
+Result<bool> explain_ranks(const job::JobView& view, const job::JobClock& clock,
+                           const TermsQuery& query, std::size_t node, Terms& terms) {
+  const auto asked = iterations_in(view, clock, query.matrix);
+  if (!asked) return std::unexpected(asked.error());
+  const auto place = iteration_in(query.at, "at", -1);
+  if (!place) return std::unexpected(place.error());
+  const Columns& columns = *asked;
+  if (columns.count() == 0 || !columns.has(*place)) return false;
+  const std::size_t column = columns.at(*place);
+  terms.begin = columns.begin_of(column);
+  terms.end = std::min(columns.begin_of(column + 1), columns.end);
+  const What what = terms.what;
+  for (const std::uint32_t at : view.nodes[node].ranks)
+    for (const Rhythm& rhythm : rhythms_of(view, view.ranks[at], what, clock.counted))
+      if (query.phase.empty() || rhythm.phase == query.phase)
+        if (auto term = longest_in(rhythm, columns, column)) {
+          term->rank = view.ranks[at].rank;
+          terms.laps.push_back(std::move(*term));
+        }
+  std::ranges::stable_sort(terms.laps, std::greater<>{}, &LapTerm::score);
+  if (!terms.laps.empty()) terms.score = terms.laps.front().score;
+  terms.left_out = terms.laps.size() - std::min(terms.laps.size(), kLapTermsMax);
+  terms.laps.resize(terms.laps.size() - terms.left_out);
+  Beside beside;
+  for (const LapTerm& term : terms.laps) beside.try_emplace({term.phase, term.iteration});
+  for (const job::RankView& rank : view.ranks)
+    if (rank.node != node)
+      for (const Rhythm& rhythm : rhythms_of(view, rank, what, clock.counted))
+        look_beside(rhythm, beside);
+  for (LapTerm& term : terms.laps) {
+    auto& others = beside.at({term.phase, term.iteration});
+    term.peers = others.size();
+    if (!others.empty()) term.peers_ms = job::lower_median(others);
+  }
+  return true;
 }
 
 }  // namespace l4::scores

@@ -8,6 +8,7 @@
 
 #include "aggregator/faults/library.h"
 #include "aggregator/job/attempts.h"
+#include "aggregator/job/laps.h"
 #include "aggregator/job/rank_coverage.h"
 #include "aggregator/job/saved_job.h"
 #include "aggregator/serve/report_json.h"
@@ -327,6 +328,7 @@ JobRow LiveJob::row(TimeMs now, TimeMs seen_until) const {
   std::set<std::string_view> nodes;
   std::set<std::int32_t> ranks;
   const job::Stream* farthest = nullptr;
+  const job::AgentSlice* farthest_agent = nullptr;
   for (const auto& [name, agent] : state_.agents())
     for (const auto& [source, stream] : agent.streams) {
       ++row.sources;
@@ -335,10 +337,15 @@ JobRow LiveJob::row(TimeMs now, TimeMs seen_until) const {
       row.attempt = std::max(row.attempt, stream.source.attempt);
       keep_earliest(row.begin, stream.begin);
       if (stream.last_completed && !stream.counted &&
-          (farthest == nullptr || *stream.last_completed > *farthest->last_completed))
+          (farthest == nullptr || *stream.last_completed > *farthest->last_completed)) {
         farthest = &stream;
+        farthest_agent = &agent;
+      }
     }
-  if (farthest != nullptr) row.iteration = farthest->printed(*farthest->last_completed);
+  if (farthest != nullptr) {
+    row.iteration = farthest->printed(*farthest->last_completed);
+    row.course_ms = job::newest_course(*farthest, farthest_agent->timers, kCourseMax);
+  }
   for (const wire::Coverage& part : state_.coverage()) row.lines += part.lines;
   row.nodes = nodes.size();
   row.ranks = ranks.size();
@@ -348,6 +355,7 @@ JobRow LiveJob::row(TimeMs now, TimeMs seen_until) const {
   if (report_) {
     row.attempt = report_->job.attempt;
     row.state = report_->verdict.state;
+    row.confidence = report_->verdict.confidence;
     row.since = report_->verdict.since;
     row.stage = report_->verdict.stage;
     row.completeness = report_->job.completeness;

@@ -36,7 +36,10 @@ struct JobRow {
   std::optional<TimeMs> since, begin, last_seen;
   std::optional<TimeMs> progress;  ///< time of the last progress, by the aggregator's clock
   Stage stage = Stage::unknown;
+  std::optional<double> confidence;  ///< that `state` is right; none without a report
   std::optional<Iteration> iteration;
+  /// What an iteration took lately in the stream that is farthest, ms, oldest first.
+  std::vector<double> course_ms;
   std::size_t nodes = 0, ranks = 0, sources = 0;
   std::size_t ranks_mapped = 0;                ///< in the newest attempt: job/rank_coverage.h
   std::optional<std::int32_t> ranks_expected;  ///< as its processes say
@@ -45,6 +48,8 @@ struct JobRow {
   std::size_t notices = 0;  ///< in the newest report
   std::string notice;       ///< text of the one that came last
 };
+
+inline constexpr std::size_t kCourseMax = 32;  ///< of JobRow::course_ms
 
 class LiveJob {
  public:

@@ -121,6 +121,10 @@ def put_run(expect, port, operate):
         expect.equal([row["run"] for row in json.loads(got.read())["added"]], [RUN["run"]], "a run")
 
 
+# What a request must ask for besides, by the end of its path.
+NEEDED = {"/lines": "?rank=4", "/scores/terms": "?what=ranks&node=node-02&at=80"}
+
+
 def names_of(incident, fault):
     """An id for {id} of a path, by the word before it."""
     return {"jobs": "sample", "incidents": incident, "faults": fault, "pool": RUN["run"],
@@ -141,8 +145,9 @@ def check_document(expect, asker, incident, fault):
         if path.endswith("/events"):  # without an end; tests/integration/events.py reads them
             check_stream(expect, asker, filled, document["components"]["responses"]["Events"])
             continue
+        filled += NEEDED.get(path.rsplit("}", 1)[-1], "")
         if path.endswith("/lines"):
-            filled += "?rank=4&around=2026-11-20T15:54:42Z"
+            filled += "&around=2026-11-20T15:54:42Z"
         status, headers, body = asker.ask(filled)
         expect.equal(status, 200, f"GET {filled}")
         answer = item["get"]["responses"]["200"]
@@ -238,6 +243,17 @@ def check_scores(expect, asker):
                   "what=ranks&width=0", "what=ranks&rows=4097", "what=ranks&wdth=3"):
         expect.equal(asker.ask(f"/api/v1/jobs/sample/scores?{query}")[0], 400, f"scores?{query}")
     expect.equal(asker.ask("/api/v1/jobs/nobody/scores?what=ranks")[0], 404, "scores of no job")
+    worst = ranks["rows"][0]
+    at = ranks["columns"][max(range(len(ranks["columns"])), key=lambda column: (
+        base64.b64decode(worst["cells"])[column] + 1) % 256)]
+    terms = asker.json(f"{path.replace('?', '/terms?')}ranks&node={worst['node']}&at={at}")
+    expect.that(terms["begin"] == at and terms["laps"]
+                and abs(terms["score"] - ranks["step"] * worst_of(worst)[0]) <= ranks["step"],
+                "the terms have the score of the cell", terms)
+    for query, status in (("", 400), (f"node={worst['node']}", 400), ("node=none&at=5", 404),
+                          (f"node={worst['node']}&at=soon", 400)):
+        expect.equal(asker.ask(f"/api/v1/jobs/sample/scores/terms?{query}")[0], status,
+                     f"scores/terms?{query}")
 
 
 def check_commands(expect, l4, port, token, folder, incident):

@@ -33,7 +33,8 @@ class Acts:
         if not expect.that(len(rows) == 1, "it is stored", rows):
             return
         self.open(f"/faults/{rows[0]['id']}")
-        text = " ".join(browser.soon("main section"))
+        text = " ".join(browser.soon("main section",
+                                     lambda texts: "this incident" in " ".join(texts)))
         expect.that(cause in text and "this incident" in text, "and shown with its incident", text)
         request = urllib.request.Request(f"{self.base}/api/v1/faults/{rows[0]['id']}",
                                          method="DELETE",
@@ -84,7 +85,7 @@ class Acts:
         banner = browser.soon(".duty.silent p")
         expect.that(banner and "a new switch" in banner[0], "the job says that it is silent",
                     banner)
-        expect.equal(browser.text(".dialog"), [], "the dialogue is closed")
+        self.shows(".dialog", [], "the dialogue is closed")
         rows = self.api("maintenance")["maintenance"]
         expect.equal([(row["kind"], row["pattern"], row["why"]) for row in rows],
                      [("job", "job-100*", "a new switch")], "the API has it")
@@ -124,7 +125,7 @@ class Windows:
         and both are told what happens."""
         expect, driver = self.expect, self.browser.driver
         driver.get("about:blank")
-        live.wait_for(lambda: self.streams() == 1, 5)
+        live.wait_for(lambda: self.streams() == 1)
         expect.equal(self.streams(), 1, "streams without a page: that of l4 local itself")
         first = driver.current_window_handle
         driver.switch_to.new_window("window")
@@ -134,7 +135,7 @@ class Windows:
             self.open("/")
             expect.equal(self.browser.soon(".fresh.live"), ["live"], "each window is live")
             expect.equal(self.browser.run("return document.hidden"), False, "and visible")
-        live.wait_for(lambda: self.streams() == 2, 5)
+        live.wait_for(lambda: self.streams() == 2)
         expect.equal(self.streams(), 2, "two windows have one stream")
         self.check_told(first, second)
         for leader, other in ((first, second), (second, first)):
@@ -142,17 +143,16 @@ class Windows:
             self.hide(True)
             driver.switch_to.window(other)
             expect.equal(self.browser.soon(".fresh.live"), ["live"], "the other window goes on")
-            live.wait_for(lambda: self.streams() == 2, 5)
+            live.wait_for(lambda: self.streams() == 2)
             expect.equal(self.streams(), 2, "by the one stream")
             driver.switch_to.window(leader)
-            expect.equal(self.browser.text(".fresh.asleep"), ["connecting"],
-                         "a hidden window has none")
+            self.shows(".fresh.asleep", ["connecting"], "a hidden window has none")
             self.hide(False)
             expect.equal(self.browser.soon(".fresh.live"), ["live"], "until it is seen again")
         driver.switch_to.window(second)
         driver.close()
         driver.switch_to.window(first)
-        live.wait_for(lambda: self.streams() == 2, 5)
+        live.wait_for(lambda: self.streams() == 2)
         expect.equal((self.browser.soon(".fresh.live"), self.streams()), (["live"], 2),
                      "a window that is closed leaves the stream to the other")
 
@@ -163,18 +163,22 @@ class Windows:
         for window in windows:
             self.browser.driver.switch_to.window(window)
             self.browser.run("performance.clearResourceTimings()")
-        for method in ("DELETE", "POST") * 2:
+        for method in ("DELETE", "POST") * 3:
             request = urllib.request.Request(
                 f"{self.base}/api/v1/incidents/{incident}/acknowledgement", method=method,
                 data=b"{}" if method == "POST" else None, headers={
                     "Authorization": f"Bearer {self.token}", "Content-Type": "application/json"})
             urllib.request.urlopen(request, timeout=20).close()
             time.sleep(0.6)
+
+        def asked():
+            return self.browser.run("return performance.getEntriesByType('resource').filter("
+                                    "(one) => one.name.endsWith('/api/v1/jobs')).length")
+
         for window in windows:
             self.browser.driver.switch_to.window(window)
-            asked = self.browser.run("return performance.getEntriesByType('resource').filter("
-                                     "(one) => one.name.endsWith('/api/v1/jobs')).length")
-            self.expect.that(asked >= 3, "a window is told of changes", asked)
+            live.wait_for(lambda: asked() >= 3, 4)
+            self.expect.that(asked() >= 3, "a window is told of changes", asked())
 
     def hide(self, hidden):
         """As if another window lay over this one."""

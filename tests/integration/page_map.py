@@ -40,7 +40,7 @@ class Map:
             query.update(urllib.parse.parse_qs(address.query))
             return "from" in query
 
-        live.wait_for(zoomed, 5)
+        live.wait_for(zoomed)
         expect.that(query.get("map") == ["ranks"] and query.get("order") == ["name"]
                     and int(query["to"][0]) > int(query["from"][0]) > 0,
                     "the address holds the zoom", query)
@@ -56,13 +56,12 @@ class Map:
 
         expect.that(live.wait_for(asked, 5), "and its link shows the same", browser.requests)
         browser.press("canvas.map", "0")
-        live.wait_for(lambda: "from=" not in browser.run("return location.search"), 5)
+        live.wait_for(lambda: "from=" not in browser.run("return location.search"))
         expect.that("from=" not in browser.run("return location.search"), "0 shows all again")
         self.open("/jobs/job-1005?lines_node=node-02")
         expect.that(browser.soon(".panel .log code"), "a link opens raw lines")
         browser.press(".panel input", Keys.ESCAPE)
-        live.wait_for(lambda: not browser.text(".panel"), 5)
-        expect.equal(browser.run("return location.search"), "", "and closing them leaves none")
+        expect.equal(self.search_left(), "", "and closing them leaves none")
         self.open("/", ".job a.cover")
         browser.click(".job a.cover")  # the second script comes from elsewhere than this address
         expect.that(browser.soon("button.keep"), "parts of a view come after going there by a link",
@@ -73,6 +72,78 @@ class Map:
         expect.that(kept and any(row["why"] == "asked" for row in rows), "a report is kept", rows)
         link = browser.run("return document.querySelector('.duties a').href")
         expect.that(urllib.parse.quote(rows[0]["at"], safe="") in link, "and has a link", link)
+
+    def search_left(self):
+        """What the address asks for, once no raw lines are open."""
+        live.wait_for(lambda: not self.browser.text(".panel")
+                      and not self.browser.run("return location.search"))
+        return self.browser.run("return location.search")
+
+    def look_at_terms(self):
+        """A cell that is open says what its score is made of, beside what the peers have."""
+        expect, browser = self.expect, self.browser
+        matrix = self.api("jobs/job-1005/scores?what=ranks&rows=100")
+        at = matrix["columns"][-1]
+        query = urllib.parse.urlencode({"map": "ranks", "cell": "node-02", "cell_at": at})
+        self.open(f"/jobs/job-1005?{query}")
+        rows = browser.soon(".whybox .terms li")
+        asked = self.api(f"jobs/job-1005/scores/terms?what=ranks&width=1000&node=node-02&at={at}")
+        expect.that(rows and f"rank {asked['laps'][0]['rank']}" in rows[0] and "usually" in rows[0]
+                    and "of other nodes" in rows[0],
+                    "an iteration has its duration, the usual one and the peers'", rows)
+        expect.equal(len(rows), len(asked["laps"]), "for each rank of the node")
+        facts = browser.soon(".whybox .facts dd")
+        expect.that("middle one of" in " ".join(facts), "the node stands beside its peers", facts)
+        self.check_box("the laps of a cell")
+        matrix = self.api("jobs/job-1005/scores?what=nodes")
+        at = matrix["columns"][-1]
+        terms = self.api(f"jobs/job-1005/scores/terms?node=node-02&at={at}")
+        total = sum(term["nats"] for term in terms["lines"]) + terms["left_out_score"]
+        expect.that(abs(total - terms["score"]) < 0.01, "terms of lines sum up to the score", terms)
+        self.look_at_terms_of_lines()
+
+    def look_at_terms_of_lines(self):
+        """Lines of a cell, made so that each kind is there, with hostile text."""
+        expect, browser = self.expect, self.browser
+        term = {"template_id": "a", "template": "<img src=x onerror=window.hacked=1> <*>",
+                "level": "error", "departure": "new", "count": 3, "expected": 0,
+                "expected_by": "past", "largest_before": 0, "peers_median": 0, "nodes_alike": 1,
+                "strength": 2.5, "nats": 11.5}
+        made = {"score": 15.0, "nodes": 100, "lines": [term, {
+            **term, "template_id": "b", "template": "lease renewed", "departure": "fewer",
+            "count": 1, "expected": 24.5, "expected_by": "peers", "peers_median": 25,
+            "nodes_alike": 2, "strength": 0.8, "nats": 3.0}]}
+        with made_map.Made(browser, made_map.answers(nodes=100, terms=made)):
+            self.open("/jobs/job-1005?order=name")
+            browser.soon("canvas.map")
+            name, place = self.first_loud_cell()
+            query = urllib.parse.urlencode({"cell": name, "cell_at": place})
+            self.open(f"/jobs/job-1005?{query}")
+            rows = browser.soon(".whybox .terms li", lambda texts: len(texts) == 2)
+            expect.that(rows and "11.5 nats" in rows[0]
+                        and "3 times here, not once on the" in rows[0]
+                        and "1 of 100 does now" in rows[0] and term["template"][:9] in rows[0],
+                        "a new line has what it adds, and the count of the peers", rows)
+            expect.that("25 times on the middle" in rows[1] and "would be 25;" in rows[1]
+                        and "1 other node" in rows[1], "so has one that is missing", rows)
+            said = " ".join(browser.text(".whybox .terms > .note"))
+            expect.that("15.0 nats are the sum" in said and "2 more lines with 0.5 nats" in said,
+                        "what is left out is said", said)
+            self.check_box("the terms of a score")
+
+    def first_loud_cell(self):
+        """Name and time of a cell of the made map with a score."""
+        return self.browser.driver.execute_async_script("""
+            const done = arguments[0];
+            fetch(new URL("/api/v1/jobs/job-1005/scores?what=nodes&rows=100&width=100",
+                          location.href).href)
+              .then((got) => got.json()).then((matrix) => {
+                for (const row of matrix.rows) {
+                  const at = [...atob(row.cells)].findIndex((one) => one.charCodeAt(0) > 0);
+                  if (at >= 0) return done([row.node, matrix.columns[at]]);
+                }
+                return done(["", ""]);
+              });""")
 
     def look_at_linked_cell(self):
         """The cell whose "why" is open stands in the address; back and forward go from one to the
@@ -91,11 +162,11 @@ class Map:
         second = browser.soon(".whybox h3", lambda texts: texts and texts != first)
         expect.that(second and second != first, "a click opens another one", second)
         browser.click(".whybox header button")
-        live.wait_for(lambda: not browser.text(".whybox"), 5)
+        live.wait_for(lambda: not browser.text(".whybox"))
         expect.that("cell" not in browser.run("return location.search"), "and closing ends it")
         for where, shown in (("back", second), ("back", first), ("back", []), ("forward", first)):
             browser.run(f"history.{where}()")
-            got = browser.soon(".whybox h3", lambda texts: texts == shown, 5)
+            got = browser.soon(".whybox h3", lambda texts: texts == shown)
             expect.equal(got, shown, f"{where} in the browser")
         self.open(link)
         expect.equal(browser.soon(".whybox h3"), first, "the link opens the same cell")
@@ -109,14 +180,14 @@ class Map:
         for asked, said in gone.items():
             self.open(f"/jobs/job-1005?{asked}")
             text = browser.soon(".map-box .box p", lambda texts: any("leads to" in one
-                                                                     for one in texts), 10)
+                                                                     for one in texts))
             expect.that(text and said in text[0] and "not any more" in text[0],
                         f"{asked}: that it is gone is said", text)
-            expect.that(live.wait_for(lambda: self.colours_of("canvas.map") > 4, 5),
+            expect.that(live.wait_for(lambda: self.colours_of("canvas.map") > 4),
                         f"{asked}: the map stands")
         self.check_box("a cell that is gone")
         browser.click(".map-box .box button")
-        live.wait_for(lambda: not browser.text(".map-box .box"), 5)
+        live.wait_for(lambda: not browser.text(".map-box .box"))
         expect.that("cell" not in browser.run("return location.search"), "and can be closed")
 
     def look_at_rows_and_marks(self):
@@ -128,7 +199,7 @@ class Map:
             self.open("/jobs/job-1005?order=name")
             browser.soon("canvas.map")
             browser.press("canvas.map", "i", "i")
-            live.wait_for(lambda: "rows=" in browser.run("return location.search"), 5)
+            live.wait_for(lambda: "rows=" in browser.run("return location.search"))
             query = urllib.parse.parse_qs(browser.run("return location.search.slice(1)"))
             expect.that(int(query["rows"][0]) < 60 and query["top"][0], "rows in the address",
                         query)
@@ -138,7 +209,7 @@ class Map:
             expect.equal(urllib.parse.parse_qs(browser.run("return location.search.slice(1)")),
                          query, "its link shows the same rows")
             browser.press("canvas.map", "o", "o", "o")
-            live.wait_for(lambda: "rows=" not in browser.run("return location.search"), 5)
+            live.wait_for(lambda: "rows=" not in browser.run("return location.search"))
             expect.that("rows=" not in browser.run("return location.search"), "o shows all again")
         self.open("/jobs/job-1005")
         browser.soon("canvas.map")
@@ -159,8 +230,7 @@ class Map:
                      document.querySelector('.panel select').value];"""), ["exitcode", "20"],
                      "and its link shows the same")
         browser.press(".panel input", Keys.ESCAPE)
-        live.wait_for(lambda: not browser.text(".panel"), 5)
-        expect.equal(browser.run("return location.search"), "", "closing them leaves none")
+        expect.equal(self.search_left(), "", "closing them leaves none")
         said = self.find_mark("incident")
         expect.that("crashed" in said, "a bar says what it is", said)
         story = browser.soon(".story .role")
@@ -231,7 +301,7 @@ class Map:
         middle = left + wide / 2
 
         def moved(before):
-            live.wait_for(lambda: self.shown_part() not in (before, []), 5)
+            live.wait_for(lambda: self.shown_part() not in (before, []))
             return self.shown_part()
 
         touch(browser, [[(middle - 20 - 4 * i, top), (middle + 20 + 4 * i, top + i)]
@@ -252,7 +322,7 @@ class Map:
         expect.equal(browser.text(".whybox"), [], "none of it opens a cell")
         at = browser.run("return scrollY")
         touch(browser, [[(middle, top - 8 * i)] for i in range(20)])
-        live.wait_for(lambda: browser.run("return scrollY") > at, 5)
+        live.wait_for(lambda: browser.run("return scrollY") > at)
         expect.that(browser.run("return scrollY") > at, "one finger up moves the page")
         browser.run("document.querySelector('canvas.map').scrollIntoView({ block: 'center' })")
         touch(browser, [[(middle, top)]])
@@ -296,16 +366,27 @@ class Map:
         expect.equal(len(chosen or []), 1, "a kept report is chosen")
         with made_map.Made(browser, made_map.answers(gone=True)):
             self.open(f"/jobs/job-1005?at={opened}", ".verdict h1")
-            said = browser.text(".failure")
+            said = browser.soon(".failure")
             expect.that(said and "nothing is kept of that time" in said[0],
                         "without a report of then that is said", said)
-            advice = browser.text(".verdict .advice")
+            advice = browser.soon(".verdict .advice")
             expect.that(advice and "no report of this time" in advice[0],
                         "and what is shown instead", advice)
             expect.that(browser.soon("canvas.map"), "the map stands")
             browser.click(".past button:not(.chips button)")
             browser.soon(".past label", lambda texts: texts == ["The past"])
-            expect.equal(browser.text(".failure"), [], "and now is shown again")
+            self.shows(".failure", [], "and now is shown again")
+
+    def frames_of_a_pan(self):
+        """Draw calls of each frame while the map is moved; a slow machine shows fewer frames."""
+        self.browser.run("drawn.frames.clear()")
+        until = time.monotonic() + 30
+        calls = []
+        while len(calls) < 20 and time.monotonic() < until:
+            made_map.pan(self.browser, 60)
+            time.sleep(0.2)
+            calls = self.browser.run("return [...drawn.frames.values()]")
+        return calls
 
     def look_at_large(self):
         """2,000 nodes, flows: all rows are there, and no frame draws more than it may."""
@@ -318,11 +399,11 @@ class Map:
         with made_map.Made(browser, made_map.COUNTED, made):
             self.open("/jobs/job-1005")
             browser.soon("canvas.map")
-            name = browser.run("return document.querySelector('canvas.map').ariaLabel")
+            name = self.name_of_map("2,000 rows")
             expect.that(name.startswith("2,000 rows"), "each node has its row", name)
             expect.that("agent lost" in " ".join(browser.soon(".legend", lambda texts: any(
                 "lost" in text for text in texts)) or []), "lost agents are marked")
-            lanes = browser.soon(".flows h3")
+            lanes = browser.soon(".flows h3", lambda texts: texts and "slow" in texts[0])
             expect.that(lanes and "1 step slow" in lanes[0], "groups have lanes", lanes)
             name = browser.run("return document.querySelector('canvas.lanes').ariaLabel")
             expect.equal(name, "6 groups of cards: data, pipeline parallel", "told in words, too")
@@ -330,7 +411,7 @@ class Map:
                         "with what the network says", browser.text(".flows .why"))
             colours = []
             live.wait_for(lambda: colours.append(self.colours_of("canvas.lanes")) or
-                          colours[-1] > 2, 5)
+                          colours[-1] > 2)
             expect.that(colours[-1] > 2, "lanes are painted, usual and slow steps", colours[-1:])
             browser.run("""[...document.querySelectorAll('.map-tools button')]
                 .find((one) => one.textContent === 'rack').click()""")
@@ -340,10 +421,7 @@ class Map:
             for rows in (False, True):
                 made_map.wheel(browser, 12, rows)
                 time.sleep(0.8)  # columns of the part that is seen now are asked for
-                browser.run("drawn.frames.clear()")
-                made_map.pan(browser, 60)
-                time.sleep(0.2)
-                calls = browser.run("return [...drawn.frames.values()]")
+                calls = self.frames_of_a_pan()
                 expect.that(len(calls) >= 20 and min(calls) >= 10, "the map moves", calls)
                 expect.that(max(calls) <= made_map.DRAWS_MAX,
                             f"draw calls of a frame, at most {made_map.DRAWS_MAX}", max(calls))

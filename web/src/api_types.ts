@@ -34,6 +34,8 @@ export interface Answers {
   };
   /** GET /api/v1/jobs/{id}/scores */
   scores: Scores;
+  /** GET /api/v1/jobs/{id}/scores/terms */
+  score_terms: ScoreTerms;
   /** GET /api/v1/jobs/{id}/nics */
   nics: Nics;
   /** GET /api/v1/jobs/{id}/flows */
@@ -77,6 +79,10 @@ export interface Answers {
   };
   /** GET /api/v1/incidents/{id} */
   incident: Incident;
+  /** GET /api/v1/incidents/{id}/near_faults */
+  near_faults: {
+    faults: NearFault[];
+  };
   /** GET /api/v1/maintenance */
   maintenance: {
     maintenance: Maintenance[];
@@ -153,6 +159,8 @@ export interface Job {
   id: string;
   attempt: number;
   state: State;
+  /** that the state is right; null without a report */
+  confidence?: number | null;
   /** a failure is suspected and not yet confirmed */
   suspect: boolean;
   /** nobody writes any more */
@@ -161,6 +169,8 @@ export interface Job {
   since: TimeOrNull;
   stage: string | null;
   iteration: number | null;
+  /** what an iteration took lately, oldest first, by stretches that the times of lines can tell; empty where none print any */
+  course_ms?: number[];
   nodes: Count;
   ranks: Count;
   /** ranks of the newest attempt of which the process or a log is known */
@@ -342,6 +352,72 @@ export interface Course {
   mean_ms: (number | null)[];
   /** the longest of them */
   most_ms: (number | null)[];
+}
+
+/** The terms of one score. nodes: `lines`, an event each, whose nats sum up to the score; ranks and phases: `laps`, the iteration of the column that stands out most in each rank, whose largest score is that of the cell. */
+export interface ScoreTerms {
+  job: string;
+  /** the newest */
+  attempt: number;
+  what: "nodes" | "ranks" | "phases";
+  by: "time" | "iteration";
+  node: string;
+  begin: Place;
+  end: Place;
+  score: number;
+  /** of the job */
+  nodes: number;
+  /** largest first */
+  lines: LineTerm[];
+  /** slowest first */
+  laps: LapTerm[];
+  /** terms that follow */
+  left_out: number;
+  /** of nodes: their sum */
+  left_out_score: number;
+}
+
+export interface LineTerm {
+  template_id: string;
+  /** cut at 4 */
+  template: string;
+  level: string;
+  /** new: no node printed it before, and few do; burst: rare, and more often than ever; more, fewer: than expected */
+  departure: "new" | "burst" | "more" | "fewer";
+  /** in the column; a part of it where windows of the past were joined */
+  count: number;
+  /** in the column, if the node kept its share */
+  expected: number;
+  /** past: of the node's own, where no peers print it */
+  expected_by: "peers" | "past";
+  /** the largest count of any node in an earlier column */
+  largest_before: number;
+  /** count of the middle one of the other nodes */
+  peers_median: number;
+  /** nodes that it surprises of, this one included */
+  nodes_alike: number;
+  /** how surprising the count is */
+  strength: number;
+  /** strength x ln(nodes / nodes_alike) */
+  nats: number;
+}
+
+export interface LapTerm {
+  rank: number | null;
+  /** null: the whole iteration */
+  phase: string | null;
+  iteration: number;
+  ms: number;
+  /** median of the rank's iterations */
+  usual_ms: number;
+  /** what the lines can tell apart: 1,000 where they print whole seconds */
+  exact_ms: number;
+  /** ln of (ms + exact_ms) / (usual_ms + exact_ms) */
+  score: number;
+  /** the same iteration on the middle one of the ranks of other nodes */
+  peers_ms: number | null;
+  /** how many these are */
+  peers: number;
 }
 
 /** what counters of network cards say of a job; they see activity to a tenth of a second */
@@ -566,6 +642,18 @@ export interface Iteration {
   nodes: string[];
   /** template ids */
   events: string[];
+}
+
+export interface NearFault {
+  fault: Fault;
+  /** of the words by their weight; 1: the same words */
+  likeness: number;
+  /** words of both, rarest first */
+  shared: string[];
+  /** the event that is most like it */
+  template_id: string;
+  /** cut at 4 */
+  template: string;
 }
 
 export interface Fault {

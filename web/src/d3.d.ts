@@ -1,13 +1,6 @@
-// The parts of Debian's d3-scale and d3-shape that the page uses; no package has their types.
-declare module "d3-scale/src/linear" {
-  interface Linear<Value> {
-    (value: number): Value;
-    domain(values: readonly number[]): this;
-    range(values: readonly Value[]): this;
-    clamp(on: boolean): this;
-    ticks(count: number): number[];
-  }
-  export default function scaleLinear<Value = number>(): Linear<Value>;
+// The parts of Debian's d3-array and d3-shape that the page uses; no package has their types.
+declare module "d3-array/src/ticks" {
+  export default function ticks(start: number, stop: number, count: number): number[];
 }
 
 declare module "d3-shape" {

@@ -1,10 +1,9 @@
 // All jobs, the sick first: what an alert does not say is seen here at a glance.
-import { useCallback, useContext, useEffect, useMemo, useRef, useState } from "react";
-import { get } from "./api";
-import type { Incident, Job } from "./api_types";
+import { useContext, useEffect, useMemo, useRef } from "react";
+import type { Job } from "./api_types";
 import { certainty, grouped, millis, percent, sized, toneOf } from "./format";
 import { serverNow, setServerNow, useAsked } from "./live";
-import { Ago, BEHIND_BATCHES, Empty, Failure, LimitContext, NotYet, Sentence, Since, StateMark, Time, Wild,
+import { Ago, BEHIND_BATCHES, Empty, Failure, LimitContext, NotYet, Sentence, Since, StateMark, Wild,
   useRows } from "./parts";
 import { Pace, notePace } from "./pace";
 import { Had, SilentBadge } from "./quiet";
@@ -15,7 +14,6 @@ import type { Said } from "./sentences";
 
 const JOBS_MS = 5_000;
 const REST_MS = 15_000;
-const INCIDENTS = 200; // of a page of the list
 
 type Kind = "sick" | "suspect" | "running" | "ended";
 const KINDS: { kind: Kind; word: string }[] = [
@@ -49,14 +47,15 @@ function coverage(job: Job): string {
 function Row(props: { job: Job; said: Said | null }) {
   const { job, said } = props;
   const gap = coverage(job);
+  const sure = job.confidence ?? null;
   return (
     <li className={`job ${kindOf(job) === "ended" ? "quiet" : toneOf(job.state, job.suspect)}${
       job.acknowledged_by || job.silent_until ? " attended" : ""}`}>
       <a className="cover" href={to("jobs", job.id)} aria-label={`job ${job.id}, ${job.state}`} />
       <div className="what">
         <StateMark state={job.state} suspect={job.suspect} />
-        <span className="for">{said && <abbr title={`${certainty(said.confidence)} that this is its state`}>{
-          percent(said.confidence)}</abbr>}{job.since && job.incident !== null && <>{said && ", "}for <Since at={job.since} /></>}</span>
+        <span className="for">{sure !== null && <abbr title={`${certainty(sure)} that this is its state`}>{
+          percent(sure)}</abbr>}{job.since && job.incident !== null && <>{sure !== null && ", "}for <Since at={job.since} /></>}</span>
       </div>
       <div className="who">
         <strong><Wild text={job.id} /></strong>
@@ -202,65 +201,3 @@ export function Fleet(props: { route: Route }) {
     </main>
   );
 }
-
-/** The open and the newest incidents, kept up to date, and the older ones that were asked for. */
-function useIncidents() {
-  const newest = useAsked("incidents", `incidents?count=${INCIDENTS}`, JOBS_MS);
-  const open = useAsked("incidents", "incidents?open=true&count=1000", JOBS_MS);
-  const held = useRef({ rows: new Map<string, Incident>(), next: null as string | null, of: newest.data });
-  const [, setRound] = useState(0);
-  const busy = useRef(false);
-  const { rows } = held.current;
-  if (newest.data && held.current.of !== newest.data) {
-    // Without a row in common there may be others between those that are held and these.
-    if (!newest.data.incidents.some((row) => rows.has(row.id))) {
-      rows.clear();
-      held.current.next = newest.data.next;
-    }
-    newest.data.incidents.forEach((row) => rows.set(row.id, row));
-    held.current.of = newest.data;
-  }
-  const { next } = held.current;
-  const more = useCallback(() => {
-    if (busy.current || next === null) return;
-    busy.current = true;
-    get("incidents", `incidents?count=${INCIDENTS}&after=${encodeURIComponent(next)}`).then((page) => {
-      page.incidents.forEach((row) => rows.set(row.id, row));
-      held.current.next = page.next;
-      setRound((one) => one + 1);
-    }, () => undefined).finally(() => { busy.current = false; });
-  }, [next, rows]);
-  const opened = new Map((open.data?.incidents ?? []).map((row) => [row.id, row]));
-  const others = [...rows.values()].filter((row) => !opened.has(row.id) && !(open.data && row.status === "open"));
-  others.sort((a, b) => (millis(b.opened) ?? 0) - (millis(a.opened) ?? 0));
-  return { asked: newest, rows: newest.data && [...opened.values(), ...others], more: next === null ? null : more };
-}
-
-export function Incidents() {
-  const { asked, rows, more } = useIncidents();
-  const [shown, rest] = useRows(rows ?? [], more);
-  if (!rows) return <NotYet error={asked.error} what="the list of incidents" again={asked.again} />;
-  const open = rows.filter((row) => row.status === "open").length;
-  return (
-    <main id="main">
-      <div className="title"><h1>{open === 0 ? "No incident is open" : `${open} ${open === 1 ? "incident is" : "incidents are"} open`}</h1></div>
-      {rows.length === 0 && <Empty><p>No job has failed yet. An attempt of a job that fails has one
-        incident, which opens seconds after the failure.</p></Empty>}
-      {rows.length > 0 && <div className="scroll"><table>
-        <thead><tr><th>State</th><th>Job</th><th>Opened</th><th>Resolved</th></tr></thead>
-        <tbody>{shown.map((row) => (
-          <tr key={row.id} className={row.status}>
-            <td><StateMark state={row.state} /></td>
-            <td className="name"><a href={to("incidents", row.id)}><Wild text={row.job} /></a>
-              {row.attempt > 0 && <span className="note"> attempt {row.attempt}</span>}
-              <Had by={row.acknowledged_by} />
-              {row.maintenance && <span className="badge silent">maintenance</span>}</td>
-            <td data-label="opened"><Time at={row.opened} /></td>
-            <td data-label={row.status === "open" ? undefined : "resolved"}>{row.status === "open" ? <b>open</b> : <Time at={row.resolved} />}</td>
-          </tr>))}</tbody>
-      </table></div>}
-      {rest}
-    </main>
-  );
-}
-

@@ -53,6 +53,11 @@ export function span(ms: number): string {
   return `${Math.round(ms / DAY)} days`;
 }
 
+/** As `span`, with what is less than a second in milliseconds. */
+export function took(ms: number): string {
+  return ms < SECOND ? `${ms < 9.95 ? ms.toFixed(1) : Math.round(ms)} ms` : span(ms);
+}
+
 /** As `span`, in whole seconds, for what changes while one looks at it. */
 export function age(ms: number): string {
   return ms < 10 * SECOND ? `${Math.max(0, Math.round(ms / SECOND))} s` : span(ms);

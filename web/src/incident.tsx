@@ -17,6 +17,7 @@ import type { Route } from "./route";
 const INCIDENT_MS = 10_000;
 const AGENTS_MS = 60_000;
 const BEFORE_MS = 60_000;
+const GUESS = "unknown"; // id of a fault that is placed by likeness alone
 const BEFORE = 10; // incidents of a node that are listed
 
 interface Trigger {
@@ -244,6 +245,11 @@ function Before(props: { incident: Row; node: string }) {
   );
 }
 
+/** A known fault fits, and not only a guess by words. */
+function isExplained(report: Report): boolean {
+  return report.faults.length > 0 && !report.faults.some((fault) => fault.id === GUESS);
+}
+
 export function Incident(props: { route: Route }) {
   const { id } = props.route;
   const asked = useAsked("incident", idIn("incidents/{id}", id), INCIDENT_MS);
@@ -286,6 +292,7 @@ export function Incident(props: { route: Route }) {
         <KnownFault report={report} />
         <Suspects report={report} ask={setLines} />
       </div>
+      {!isExplained(report) && report.events.length > 0 && <Later of={({ NearFaults }) => <NearFaults incident={row.id} />} />}
       <Section title="What happened" note={<>updated <Ago at={row.updated} /></>}>
         <Story steps={storyOf(row, report, evidence)} ask={setLines} />
       </Section>

@@ -1,7 +1,7 @@
 // The page: which view an address shows.
 import { StrictMode, useEffect } from "react";
 import { createRoot } from "react-dom/client";
-import { Fleet, Incidents } from "./fleet";
+import { Fleet } from "./fleet";
 import { ReportFile } from "./file";
 import { handed } from "./handed";
 import { Incident } from "./incident";
@@ -23,7 +23,8 @@ function View() {
   switch (route.view) {
     case "fleet": return <Fleet route={route} />;
     case "jobs": return <Job key={route.id} route={route} />;
-    case "incidents": return route.id ? <Incident key={route.id} route={route} /> : <Incidents />;
+    case "incidents": return route.id ? <Incident key={route.id} route={route} /> 
+      : <Later what="the list of incidents" of={({ Incidents }) => <Incidents route={route} />} />;
     case "agents": return <Later what="the list of agents" of={({ Agents }) => <Agents route={route} />} />;
     case "faults": return <Later what="the list of faults" of={({ Faults }) => <Faults key={route.id} route={route} />} />;
     case "pool": return <Later what="the pool" of={({ Pool }) => <Pool route={route} />} />;

@@ -47,8 +47,10 @@ export interface Matrix {
   /** Score from which on a cell is an alarm. */
   alarm: number;
   begin: number;
-  /** Width of a column, on the axis: ms or iterations. */
+  /** Width of a column, on the axis: ms or iterations. The last one may hold less. */
   column: number;
+  /** Of the last column. */
+  end: number;
   columns: number;
   pinned: MapRow[];
   rows: MapRow[];
@@ -210,7 +212,7 @@ export function matrixOf(scores: Scores, known: Known, wantedPhase = ""): Matrix
   const begin = starts[0] ?? 0;
   const end = placeOf(scores.end) ?? begin;
   const columns = starts.length;
-  const column = columns > 0 ? Math.max((end - begin) / columns, 1) : 1;
+  const column = Math.max(columns > 1 ? starts[1]! - begin : end - begin, 1);
   const alarm = scores.what === "nodes" ? 3 * Math.log(Math.max(known.nodes.size, 2)) : ALARM_RATIO;
   const { report } = known;
   const places = new Map(report.nodes.map((node, i) => [node.node, i]));
@@ -254,7 +256,7 @@ export function matrixOf(scores: Scores, known: Known, wantedPhase = ""): Matrix
   const isPinned = (row: MapRow) => row.suspectFrom !== null;
   const pinned = rows.filter(isPinned).sort((a, b) => a.suspicion - b.suspicion || b.most - a.most).slice(0, PINNED_MAX);
   const taken = new Set(pinned.map((row) => row.key));
-  return { what: scores.what, phases, phase, by: scores.by, step: scores.step, alarm, begin, column, columns, pinned,
+  return { what: scores.what, phases, phase, by: scores.by, step: scores.step, alarm, begin, end, column, columns, pinned,
            rows: rows.filter((row) => !taken.has(row.key)), leftOut: scores.left_out, lastLine,
            prefix: sharedPrefix(rows.map((row) => row.node)),
            course: partsOf((scores.course ?? []).map((one) => ({ phase: one.phase, mean: one.mean_ms, most: one.most_ms }))) };

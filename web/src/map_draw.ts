@@ -1,115 +1,47 @@
-// Draws the map: rows over time or iterations, and lanes of the job's course below, on one axis.
-import scaleLinear from "d3-scale/src/linear"; // the whole package is a tenth of the page
-import type { Incident, Report, ReportEvent } from "./api_types";
-import { harmless, millis, span, spoken, timeText } from "./format";
+// Draws the map: rows over time or iterations, with the lanes of the job's course below, on one axis.
+import ticksOf from "d3-array/src/ticks"; // the whole package is a tenth of the page
+import { harmless, spoken, timeText } from "./format";
 import type { Zone } from "./format";
 import { serverNow } from "./live";
-import { SILENT, UNKNOWN, failureOf, onAxis, pictureOf } from "./map_data";
+import { SILENT, UNKNOWN, failureOf, pictureOf } from "./map_data";
 import type { MapRow, Matrix } from "./map_data";
+import { drawLanes } from "./map_lanes";
+import { AXIS, NARROW_LEFT, laneName, xOf } from "./map_layout";
+import type { Cell, Colours, Layout, Scene, View } from "./map_layout";
 
-export interface View {
-  from: number; // on the axis: ms, or iterations
-  to: number;
-  top: number; // first row that is seen
-  rows: number; // how many are
-}
-
-export interface Colours {
-  text: string;
-  soft: string;
-  line: string;
-  back: string;
-  accent: string;
-  silent: string;
-  unknown: string;
-  root: string;
-  direct: string;
-  consequence: string;
-  lane: string;
-  phases: string[];
-  cells: Uint32Array;
-  ramp: string[];
-}
-
-export interface Layout {
-  width: number;
-  height: number;
-  left: number; // of the cells
-  right: number;
-  pinnedTop: number;
-  pinnedRow: number; // height
-  restTop: number;
-  restHeight: number;
-  laneTop: number;
-  courseTop: number;
-  eventsTop: number;
-  incidentsTop: number;
-}
-
-const AXIS = 24;
-const PINNED_ROW = 24;
-const GAP = 8;
-const ROW_MAX = 22;
-const REST_MAX = 380;
-const STAGES = 22;
-const ITERATIONS = 40;
-const COURSE = 72; // what iterations or their phases take
-const EVENTS = 26;
-const INCIDENTS = 18;
-const NARROW_LEFT = 60; // px: names stand upon the map up to it
-const NEAR = 9; // px: of a mark
 const LABEL_MIN = 11; // px of a row from which on it is named
-const EVENTS_MAX = 60;
+const RAMP = [0, 0.3, 0.65, 1, 1.6]; // of an alarm, where each colour of the ramp stands
 
-export function layoutOf(width: number, matrix: Matrix, incidents: boolean): Layout {
-  const left = width < 640 ? 8 : Math.min(280, Math.max(110, 14 + 6.6 * longest(matrix)));
-  const pinnedTop = AXIS;
-  const pinned = matrix.pinned.length * PINNED_ROW;
-  const restTop = pinnedTop + pinned + (pinned > 0 && matrix.rows.length > 0 ? GAP : 0);
-  const restHeight = Math.min(matrix.rows.length * ROW_MAX, REST_MAX);
-  const laneTop = restTop + restHeight + GAP;
-  // A map of iterations has no stages: they are of times.
-  const courseTop = laneTop + (matrix.by === "time" ? STAGES : 0);
-  const eventsTop = courseTop + (matrix.course.length > 0 ? COURSE : ITERATIONS);
-  const incidentsTop = eventsTop + EVENTS;
-  return { width, height: incidentsTop + (incidents && matrix.by === "time" ? INCIDENTS : 0), left, right: width - 12, pinnedTop,
-           pinnedRow: PINNED_ROW, restTop, restHeight, laneTop, courseTop, eventsTop, incidentsTop };
-}
+type Rgb = readonly [number, number, number];
 
-function longest(matrix: Matrix): number {
-  let most = 0;
-  for (const row of matrix.pinned) most = Math.max(most, row.label.length + (row.lost ? 3 : 1));
-  for (const row of matrix.rows.slice(0, 50)) most = Math.max(most, row.label.length + (row.lost ? 2 : 0));
-  return most - matrix.prefix.length;
-}
-
-export const PHASES = 6; // that have a colour of their own; the last stands for all that follow
-
-/** Colours of the sheet, for the scheme of now. */
-export function coloursOf(element: Element): Colours {
-  const style = getComputedStyle(element);
-  const of = (name: string) => style.getPropertyValue(`--${name}`).trim();
-  const ramp = [0, 1, 2, 3, 4].map((i) => of(`heat-${i}`));
-  return { text: of("text"), soft: of("soft"), line: of("line"), back: of("surface"), accent: of("bad"),
-           silent: of("silent"), unknown: of("unknown"), root: of("bad"), direct: of("uneasy"),
-           consequence: of("soft"), lane: of("lane"),
-           phases: Array.from({ length: PHASES }, (_, i) => of(`phase-${i}`)), cells: new Uint32Array(256), ramp };
-}
-
-function packed(colour: string): number {
+function partsOf(colour: string): Rgb {
   const parts = colour.startsWith("#")
     ? [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16))
-    : (colour.match(/\d+(\.\d+)?/g) ?? ["0", "0", "0"]).slice(0, 3).map(Number);
-  return (255 << 24 | Math.round(parts[2]!) << 16 | Math.round(parts[1]!) << 8 | Math.round(parts[0]!)) >>> 0;
+    : (colour.match(/\d+(\.\d+)?/g) ?? ["0", "0", "0"]).map(Number);
+  return [parts[0] ?? 0, parts[1] ?? 0, parts[2] ?? 0];
+}
+
+function packed([red, green, blue]: Rgb): number {
+  return (255 << 24 | Math.round(blue) << 16 | Math.round(green) << 8 | Math.round(red)) >>> 0;
+}
+
+/** The colour of the ramp at this part of an alarm, between the two that stand beside it. */
+function heat(ramp: readonly Rgb[], part: number): Rgb {
+  const next = RAMP.findIndex((stop) => stop >= part);
+  if (next <= 0) return ramp[next < 0 ? ramp.length - 1 : 0]!;
+  const [from, to] = [ramp[next - 1]!, ramp[next]!];
+  const share = (part - RAMP[next - 1]!) / (RAMP[next]! - RAMP[next - 1]!);
+  const mixed = (i: 0 | 1 | 2) => from[i] + (to[i] - from[i]) * share;
+  return [mixed(0), mixed(1), mixed(2)];
 }
 
 /** The colour of each value, which depends on what an alarm is. */
-export function fillCells(colours: Colours, matrix: Matrix): void {
-  const scale = scaleLinear<string>().domain([0, 0.3, 0.65, 1, 1.6]).range(colours.ramp).clamp(true);
+function fillCells(colours: Colours, matrix: Matrix): void {
+  const ramp = colours.ramp.map(partsOf);
   for (let value = 0; value < SILENT; value += 1)
-    colours.cells[value] = packed(scale(value * matrix.step / matrix.alarm));
-  colours.cells[SILENT] = packed(colours.silent);
-  colours.cells[UNKNOWN] = packed(colours.unknown);
+    colours.cells[value] = packed(heat(ramp, value * matrix.step / matrix.alarm));
+  colours.cells[SILENT] = packed(partsOf(colours.silent));
+  colours.cells[UNKNOWN] = packed(partsOf(colours.unknown));
 }
 
 /** Pictures of the rows, made again only where what they show has changed. */
@@ -184,34 +116,6 @@ function groupsIn(scene: Scene): GroupBox[] {
   }
   return boxes.length > GROUPS_MAX ? [] : boxes;
 }
-
-/** From the axis to pixels. */
-export function xOf(view: View, layout: Layout): (value: number) => number {
-  const scale = scaleLinear().domain([view.from, view.to]).range([layout.left, layout.right]);
-  return (value) => scale(value);
-}
-
-export interface Scene {
-  matrix: Matrix;
-  rows: readonly MapRow[];
-  view: View;
-  layout: Layout;
-  colours: Colours;
-  report: Report;
-  zone: Zone;
-  /** Row that the pointer is at, and the one that was chosen. */
-  hover: Cell | null;
-  chosen: Cell | null;
-  /** Rows stand by group. */
-  byGroup: boolean;
-  incidents: readonly Incident[];
-}
-
-export interface Cell {
-  row: MapRow;
-  column: number;
-}
-
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -238,7 +142,7 @@ function axis(to: CanvasRenderingContext2D, scene: Scene): void {
     ticks = timeTicks(view.from + ahead, view.to + ahead, many)
       .map((at) => ({ at: at - ahead, text: new Date(at).toISOString().slice(format[0], format[1]) }));
   } else {
-    ticks = scaleLinear().domain([view.from, view.to]).ticks(many).filter((tick) => Number.isInteger(tick))
+    ticks = ticksOf(view.from, view.to, many).filter((tick) => Number.isInteger(tick))
       .map((tick) => ({ at: tick, text: `${tick}` }));
   }
   const x = xOf(view, layout);
@@ -394,244 +298,8 @@ function sinceLine(to: CanvasRenderingContext2D, scene: Scene): void {
   to.textAlign = "left";
   to.fillText(text, left + 6, 11);
 }
-
-/** `within`: it stands in the lane where there is no room beside it. */
-function laneName(to: CanvasRenderingContext2D, scene: Scene, text: string, y: number, within = false): void {
-  const { left } = scene.layout;
-  const beside = left > NARROW_LEFT;
-  if (!beside && !within) return;
-  to.font = `400 ${beside ? 12 : 11}px system-ui, sans-serif`;
-  to.fillStyle = scene.colours.soft;
-  to.textAlign = beside ? "right" : "left";
-  to.textBaseline = "middle";
-  to.fillText(text, left + (beside ? -10 : 4), y);
-}
-
-function stages(to: CanvasRenderingContext2D, scene: Scene): void {
-  const { view, layout, colours, report, matrix } = scene;
-  const top = layout.laneTop + 2;
-  if (matrix.by !== "time") return;
-  laneName(to, scene, "stage", top + 9);
-  const x = xOf(view, layout);
-  to.font = "400 11px system-ui, sans-serif";
-  to.textAlign = "left";
-  let free = layout.left;
-  const spans = [...report.stages].sort((a, b) => (millis(a.begin) ?? 0) - (millis(b.begin) ?? 0));
-  const paths = [new Path2D(), new Path2D()]; // stages that follow each other are told apart
-  const names: { text: string; from: number }[] = [];
-  spans.forEach((stage, i) => {
-    const begin = millis(stage.begin);
-    const end = millis(stage.end);
-    if (begin === null || end === null || stage.stage === null) return;
-    const from = Math.max(x(begin), layout.left);
-    const until = Math.min(Math.max(x(end), from + 2), layout.right);
-    if (until <= layout.left || from >= layout.right) return;
-    paths[i % 2]!.rect(from, top, until - from, 18);
-    const text = spoken(stage.stage);
-    if (until - from > to.measureText(text).width + 10 && from + 6 >= free) {
-      names.push({ text, from });
-      free = from + 10 + to.measureText(text).width;
-    }
-  });
-  to.fillStyle = colours.lane;
-  to.fill(paths[0]!);
-  to.globalAlpha = 0.55;
-  to.fill(paths[1]!);
-  to.globalAlpha = 1;
-  to.fillStyle = colours.text;
-  names.forEach(({ text, from }) => to.fillText(text, from + 6, top + 9));
-}
-
-/** Iterations that stand out, as high as they were long. */
-function iterations(to: CanvasRenderingContext2D, scene: Scene): void {
-  const { view, layout, colours, report, matrix } = scene;
-  const top = layout.courseTop;
-  laneName(to, scene, "odd iterations", top + ITERATIONS / 2);
-  const x = xOf(view, layout);
-  const lengths = report.iterations.map((one) => {
-    const begin = millis(one.begin);
-    const end = millis(one.end);
-    return begin !== null && end !== null && end >= begin ? end - begin : 0;
-  });
-  const most = Math.max(...lengths, 1);
-  to.fillStyle = colours.direct;
-  to.beginPath();
-  report.iterations.forEach((one, i) => {
-    const at = matrix.by === "time" ? millis(one.begin) : one.iteration;
-    const until = matrix.by === "time" ? millis(one.end) : one.iteration + 1;
-    if (at === null) return;
-    const left = x(at);
-    if (left > layout.right || left < layout.left) return;
-    const height = Math.max(4, lengths[i]! / most * (ITERATIONS - 10));
-    to.rect(left, top + ITERATIONS - 3 - height, Math.max(3, Math.min(x(until ?? at), layout.right) - left - 1), height);
-  });
-  to.fill();
-  to.font = "400 11px system-ui, sans-serif";
-  to.fillStyle = colours.soft;
-  to.textAlign = "left";
-  if (report.iterations.length === 0) to.fillText(layout.left > NARROW_LEFT ? "none stands out" : "no iteration stands out", layout.left + 4, top + ITERATIONS / 2);
-  else if (lengths.some((one) => one > 0)) to.fillText(`longest ${span(most)}`, layout.left + 4, top + 8);
-}
-
-/** A column of the course, in pixels. */
-function columnBox(scene: Scene, column: number): { left: number; width: number } | null {
-  const { matrix, view, layout } = scene;
-  const x = xOf(view, layout);
-  const left = Math.max(x(matrix.begin + column * matrix.column), layout.left);
-  const right = Math.min(x(matrix.begin + (column + 1) * matrix.column), layout.right);
-  return right > left ? { left, width: right - left } : null;
-}
-
-/** How long iterations take: on average as a step, the slowest rank as a bar; far beyond what is usual in another colour. */
-function pace(to: CanvasRenderingContext2D, scene: Scene): void {
-  const { layout, colours, matrix } = scene;
-  const { mean, most } = matrix.course[0]!;
-  const known = mean.filter((one): one is number => one !== null).sort((a, b) => a - b);
-  const usual = known[known.length >> 1] ?? 0;
-  const top = Math.max(...most.map((one) => one ?? 0), 1e-9);
-  const bottom = layout.courseTop + COURSE - 6;
-  const tall = (ms: number) => Math.max(1, ms / top * (COURSE - 22));
-  const [calm, odd, line] = [new Path2D(), new Path2D(), new Path2D()];
-  mean.forEach((ms, i) => {
-    const box = columnBox(scene, i);
-    if (ms === null || !box) return;
-    const highest = most[i] ?? ms;
-    (highest > ODD * usual ? odd : calm).rect(box.left, bottom - tall(highest), Math.max(box.width - (box.width > 4 ? 1 : 0), 0.7), tall(highest));
-    line.rect(box.left, bottom - tall(ms), box.width, 1.5);
-  });
-  to.fillStyle = colours.lane;
-  to.fill(calm);
-  to.fillStyle = colours.direct;
-  to.fill(odd);
-  to.fillStyle = colours.text;
-  to.fill(line);
-  laneName(to, scene, "iteration time", layout.courseTop + COURSE / 2);
-  note(to, scene, `usually ${span(usual)}, at most ${span(top)}`);
-}
-
-const ODD = 1.5; // times the usual length
-
-function note(to: CanvasRenderingContext2D, scene: Scene, text: string): void {
-  to.font = "400 11px system-ui, sans-serif";
-  to.fillStyle = scene.colours.soft;
-  to.textAlign = "left";
-  to.textBaseline = "middle";
-  to.fillText(text, scene.layout.left + 4, scene.layout.courseTop + 8);
-}
-
-/** Phases upon each other: what an iteration is made of. */
-function stacked(to: CanvasRenderingContext2D, scene: Scene): void {
-  const { layout, colours, matrix } = scene;
-  const { course } = matrix;
-  const sums = course[0]!.mean.map((_, i) => course.reduce((sum, one) => sum + (one.mean[i] ?? 0), 0));
-  const top = Math.max(...sums, 1e-9);
-  const bottom = layout.courseTop + COURSE - 6;
-  const paths = colours.phases.map(() => new Path2D());
-  sums.forEach((sum, i) => {
-    const box = columnBox(scene, i);
-    if (sum === 0 || !box) return;
-    let y = bottom;
-    course.forEach((one, phase) => {
-      const height = (one.mean[i] ?? 0) / top * (COURSE - 22);
-      y -= height;
-      if (height > 0) paths[Math.min(phase, PHASES - 1)]!.rect(box.left, y, box.width, height);
-    });
-  });
-  paths.forEach((path, i) => {
-    to.fillStyle = colours.phases[i]!;
-    to.fill(path);
-  });
-  laneName(to, scene, "phases", layout.courseTop + COURSE / 2);
-  note(to, scene, `at most ${span(top)} together`);
-}
-
-/** Incidents of the job, from when they opened to when they were over. */
-/** Where the bar of an incident begins and ends; null: it is not in view. */
-function barOf(scene: Scene, one: Incident): { from: number; until: number } | null {
-  const { view, layout, report, matrix } = scene;
-  if (matrix.by !== "time") return null;
-  const x = xOf(view, layout);
-  const from = Math.max(x(onAxis(report, millis(one.opened)) ?? 0), layout.left);
-  const over = one.resolved ? x(onAxis(report, millis(one.resolved)) ?? 0) : layout.right;
-  const until = Math.min(Math.max(over, from + 3), layout.right);
-  return until > layout.left && from < layout.right ? { from, until } : null;
-}
-
-function incidents(to: CanvasRenderingContext2D, scene: Scene): void {
-  const { layout, colours, matrix } = scene;
-  if (scene.incidents.length === 0 || matrix.by !== "time") return;
-  laneName(to, scene, "incidents", layout.incidentsTop + INCIDENTS / 2 - 1, true);
-  to.fillStyle = colours.accent;
-  to.beginPath();
-  for (const one of scene.incidents) {
-    const bar = barOf(scene, one);
-    if (bar) to.rect(bar.from, layout.incidentsTop + 5, bar.until - bar.from, 6);
-  }
-  to.fill();
-}
-
-const ROLES = ["consequence", "direct", "root"] as const;
-
-/** The events of a role that have a mark, and where. */
-function marksOf(scene: Scene, role: string): { event: ReportEvent; at: number }[] {
-  const { view, layout, report, matrix } = scene;
-  const x = xOf(view, layout);
-  const { since, iteration } = report.verdict;
-  const failedIn = (event: ReportEvent) => (millis(event.first.time) ?? 0) >= (millis(since) ?? Infinity) ? iteration : null;
-  return report.events.filter((one) => one.role === role).slice(0, EVENTS_MAX).flatMap((event) => {
-    const place = matrix.by === "time" ? onAxis(report, millis(event.first.time))
-      : event.iteration ?? failedIn(event);
-    const at = place === null ? NaN : x(place);
-    return at >= layout.left - 4 && at <= layout.right + 4 ? [{ event, at }] : [];
-  });
-}
-
-export interface Mark { event?: ReportEvent; incident?: Incident }
-
-/** The mark of an event or an incident at this place; of several the one that is drawn last. */
-export function markAt(scene: Scene | null, x: number, y: number): Mark | null {
-  if (!scene) return null;
-  const { eventsTop, incidentsTop } = scene.layout;
-  if (y >= eventsTop && y < incidentsTop) {
-    const found = ROLES.flatMap((role) => marksOf(scene, role)).reverse()
-      .find(({ at }) => Math.abs(at - x) <= NEAR);
-    return found ? { event: found.event } : null;
-  }
-  const isHere = (bar: { from: number; until: number } | null) => bar && x >= bar.from - NEAR && x <= bar.until + NEAR;
-  const incident = y < incidentsTop ? undefined : scene.incidents.find((one) => isHere(barOf(scene, one)));
-  return incident ? { incident } : null;
-}
-
-/** Events by role: a diamond for a root, a ring for its first effect, a dot for what follows. */
-function events(to: CanvasRenderingContext2D, scene: Scene): void {
-  const { layout, colours } = scene;
-  const middle = layout.eventsTop + EVENTS / 2;
-  laneName(to, scene, "events", middle, true);
-  for (const role of ROLES) { // each in one path
-    to.fillStyle = colours[role];
-    to.strokeStyle = colours[role];
-    to.lineWidth = 2;
-    to.beginPath();
-    for (const { at: left } of marksOf(scene, role)) {
-      if (role === "root") {
-        to.moveTo(left, middle - 7);
-        to.lineTo(left + 7, middle);
-        to.lineTo(left, middle + 7);
-        to.lineTo(left - 7, middle);
-        to.closePath();
-      } else {
-        const radius = role === "direct" ? 5 : 3;
-        to.moveTo(left + radius, middle);
-        to.arc(left, middle, radius, 0, 2 * Math.PI);
-      }
-    }
-    if (role === "direct") to.stroke();
-    else to.fill();
-  }
-}
-
 /** Where a row is drawn; null: it is not in view. */
-export function boxOf(scene: Scene, row: MapRow): { top: number; height: number } | null {
+function boxOf(scene: Scene, row: MapRow): { top: number; height: number } | null {
   const { matrix, rows, view, layout } = scene;
   const pinned = matrix.pinned.findIndex((one) => one.key === row.key);
   if (pinned >= 0) return { top: layout.pinnedTop + pinned * layout.pinnedRow, height: layout.pinnedRow };
@@ -676,12 +344,7 @@ export function drawScene(to: CanvasRenderingContext2D, scene: Scene, pictures: 
   to.restore();
   to.font = "400 12px system-ui, sans-serif";
   axis(to, scene);
-  stages(to, scene);
-  if (matrix.course.length === 0) iterations(to, scene);
-  else if (matrix.what === "phases") stacked(to, scene);
-  else pace(to, scene);
-  events(to, scene);
-  incidents(to, scene);
+  drawLanes(to, scene);
   labels(to, scene);
   sinceLine(to, scene);
   if (scene.hover) frame(to, scene, scene.hover, colours.soft);

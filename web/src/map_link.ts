@@ -1,7 +1,7 @@
 // What the address says of the map: the part of the axis, the rows, and the cell whose "why" is open.
 import { useMemo, useRef } from "react";
 import { millis } from "./format";
-import type { Cell, View } from "./map_draw";
+import type { Cell, View } from "./map_layout";
 import type { MapRow, Matrix } from "./map_data";
 import { setQuery } from "./route";
 import type { Route } from "./route";

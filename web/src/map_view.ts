@@ -1,5 +1,5 @@
 // The part of the map that is in view while it is moved: drawn once a frame, without React, which hears of it at rest.
-import type { View } from "./map_draw";
+import type { View } from "./map_layout";
 
 const REST_MS = 300; // without a move
 

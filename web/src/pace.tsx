@@ -1,7 +1,8 @@
-// The pace of jobs, from the iterations that this page has seen go by.
+// The pace of jobs: what their iterations took lately, as the aggregator knows it from the lines, or, of lines without times
+// and timers, from the iterations that this page has seen go by.
 import { line } from "d3-shape";
 import type { Job } from "./api_types";
-import { span } from "./format";
+import { took } from "./format";
 
 interface Sample {
   at: number; // ms
@@ -9,31 +10,28 @@ interface Sample {
 }
 
 const KEPT = 60;
+const LEAST = 3; // of a curve
+const RECENT = 5; // that tell the pace of now
 const samples = new Map<string, Sample[]>();
 
-/** Remembers where each job stands; `at`: when the rows were made. */
+/** Remembers where each job stands whose lines do not tell its pace; `at`: when the rows were made. */
 export function notePace(jobs: readonly Job[], at: number): void {
   for (const job of jobs) {
-    if (job.iteration === null) continue;
+    if (job.iteration === null || job.course_ms?.length) continue;
     const key = `${job.id}\n${job.attempt}`;
     const kept = samples.get(key) ?? [];
     const last = kept[kept.length - 1];
-    if (last && (at - last.at < 1_000 || job.iteration < last.iteration)) continue;
+    if (last && (at - last.at < 1_000 || job.iteration <= last.iteration)) continue;
     kept.push({ at, iteration: job.iteration });
     samples.set(key, kept.slice(-KEPT));
   }
 }
 
-/** Iterations a second between samples, the oldest first. */
-function ratesOf(job: Job): number[] {
+/** What an iteration took, oldest first, in ms. */
+function courseOf(job: Job): readonly number[] {
+  if (job.course_ms?.length) return job.course_ms;
   const kept = samples.get(`${job.id}\n${job.attempt}`) ?? [];
-  const rates: number[] = [];
-  for (let i = 1; i < kept.length; i += 1) {
-    const before = kept[i - 1]!;
-    const here = kept[i]!;
-    rates.push((here.iteration - before.iteration) / ((here.at - before.at) / 1_000));
-  }
-  return rates;
+  return kept.slice(1).map((here, i) => (here.at - kept[i]!.at) / (here.iteration - kept[i]!.iteration));
 }
 
 const WIDTH = 72;
@@ -42,16 +40,15 @@ const HEIGHT = 20;
 /** Of a job that goes on: the row of a failing one has the iteration in which it failed. */
 export function Pace(props: { job: Job }) {
   if (props.job.incident !== null || props.job.suspect || props.job.ended) return null;
-  const rates = ratesOf(props.job);
-  if (rates.length < 3) return null;
-  const most = Math.max(...rates, 1e-9);
-  const recent = rates.slice(-6);
-  const mean = recent.reduce((sum, rate) => sum + rate, 0) / recent.length;
-  const text = mean > 0 ? `${span(1_000 / mean)} each` : "stands still";
-  const path = line<number>().x((_, i) => 1 + (WIDTH - 2) * i / (rates.length - 1))
-    .y((rate) => HEIGHT - 2 - (rate / most) * (HEIGHT - 4))(rates);
+  const course = courseOf(props.job);
+  if (course.length < LEAST) return null;
+  const most = Math.max(...course, 1e-9);
+  const recent = course.slice(-RECENT);
+  const text = `${took(recent.reduce((sum, one) => sum + one, 0) / recent.length)} each`;
+  const path = line<number>().x((_, i) => 1 + (WIDTH - 2) * i / (course.length - 1))
+    .y((ms) => HEIGHT - 2 - (ms / most) * (HEIGHT - 4))(course);
   return (
-    <span className="pace" title={`iterations a second since this page is open; now ${text}`}>
+    <span className="pace" title={`what iterations took lately, at most ${took(most)}; now ${text}`}>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} width={WIDTH} height={HEIGHT} aria-hidden="true">
         <path d={path ?? ""} />
       </svg>

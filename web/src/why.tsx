@@ -1,13 +1,14 @@
 // Why a cell has its colour: the score in words, the node beside its peers, and the way to its lines.
 import { useEffect, useRef } from "react";
 import type { Node, Report } from "./api_types";
-import { counted, grouped, harmless, ranksText } from "./format";
+import { counted, grouped, harmless, millis, ranksText, span } from "./format";
 import { handed } from "./handed";
+import { Later } from "./later";
 import type { LinesQuery } from "./handed";
 import { RawLines } from "./lines";
 import { scoreOf } from "./map_data";
 import type { MapRow, Matrix } from "./map_data";
-import type { Cell } from "./map_draw";
+import type { Cell } from "./map_layout";
 import { Ago, Sentence, Time, Wild } from "./parts";
 import { Fact } from "./report";
 
@@ -37,8 +38,35 @@ function peersOf(matrix: Matrix, rows: readonly MapRow[], cell: Cell): { as: num
            all: others.length };
 }
 
+/** The middle one; null: there is none. */
+function middleOf(values: readonly (number | null)[]): number | null {
+  const known = values.filter((one): one is number => one !== null).sort((a, b) => a - b);
+  return known[known.length >> 1] ?? null;
+}
+
+/** What is known of the node now, and the same of the middle one of the others. */
+function Beside(props: { node: Node; others: readonly Node[] }) {
+  const { node, others } = props;
+  const iteration = middleOf(others.map((one) => one.iteration));
+  const records = middleOf(others.map((one) => one.records));
+  const last = middleOf(others.map((one) => millis(one.last_line)));
+  const behind = last === null ? null : last - (millis(node.last_line) ?? last);
+  const peers = (text: string) => <span className="note">the middle one of {counted(others.length, "other")}: {text}</span>;
+  return (
+    <dl className="facts small">
+      <Fact name="Last line"><Time at={node.last_line} precise /> <span className="note"><Ago at={node.last_line} />{
+        behind !== null && behind !== 0 && `, ${span(Math.abs(behind))} ${behind > 0 ? "before" : "after"} the middle one of the others`
+      }</span></Fact>
+      {node.iteration !== null && <Fact name="Iteration">{grouped(node.iteration)} {iteration !== null && peers(grouped(iteration))}</Fact>}
+      <Fact name="Records">{grouped(node.records)} {records !== null && peers(grouped(records))}</Fact>
+      <Fact name="Ranks">{ranksText(node.ranks) || "none known"}</Fact>
+      <Fact name="Agent"><Wild text={node.agents.join(", ") || "none"} /></Fact>
+    </dl>
+  );
+}
+
 /** `of` names the cell, in whichever columns. */
-export function Why(props: { of: string; cell: Cell; matrix: Matrix; rows: readonly MapRow[]; report: Report;
+export function Why(props: { of: string; job: string; cell: Cell; matrix: Matrix; rows: readonly MapRow[]; report: Report;
                              nodes: ReadonlyMap<string, Node>; ask: (query: LinesQuery) => void; close: () => void }) {
   const { cell, matrix, report } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -63,13 +91,9 @@ export function Why(props: { of: string; cell: Cell; matrix: Matrix; rows: reado
         {!silent && score !== null && score > 0 && peers.all > 0 && ` ${peers.as === 0 ? "No other row differs as much then"
           : `${counted(peers.as, "other row")} of ${grouped(peers.all)} differ as much then`}; the middle one of them ${
           much(matrix, peers.middle)}.`}</p>
-      {node && <dl className="facts small">
-        <Fact name="Last line"><Time at={node.last_line} precise /> <span className="note"><Ago at={node.last_line} /></span></Fact>
-        {node.iteration !== null && <Fact name="Iteration">{grouped(node.iteration)}</Fact>}
-        <Fact name="Ranks">{ranksText(node.ranks) || "none known"}</Fact>
-        <Fact name="Agent"><Wild text={node.agents.join(", ") || "none"} /></Fact>
-        <Fact name="Records">{grouped(node.records)}</Fact>
-      </dl>}
+      {!handed && score !== null && (score > 0 || matrix.what !== "nodes") && <Later of={({ Terms }) => <Terms job={props.job}
+        matrix={matrix} row={cell.row} column={cell.column} />} />}
+      {node && <Beside node={node} others={[...props.nodes.values()].filter((one) => one !== node)} />}
       {reasons.length > 0 && <><p className="note">What speaks against the node in the whole job</p><ul className="why">
         {reasons.map((why) => <li key={why}><Sentence text={why} /></li>)}</ul></>}
       {events.length > 0 && <ul className="why">{events.map((event) => (

@@ -37,6 +37,7 @@ class Scorer {
         largest_(MatrixXd::Zero(static_cast<Index>(view.events.size()), columns_)),
         printers_(view.events.size(), 0),
         begun_(VectorXd::Zero(columns_)),
+        firsts_(nodes_, 0),
         dispersion_(view.events.size(), 1) {
     const double cells =
         static_cast<double>(scored_cells(view)) * static_cast<double>(columns_) + 1;
@@ -48,15 +49,31 @@ class Scorer {
     WindowScores scores = WindowScores::Constant(static_cast<Index>(nodes_), columns_,
                                                  std::numeric_limits<float>::quiet_NaN());
     if (nodes_ < 2) return scores;
-    gather();
-    measure_dispersion();
-    std::vector<ScoredCell> cells;
-    for_each_node([&](std::uint32_t node, const NodeColumns& own) {
-      for (Index column = first_of(own); column < columns_; ++column) scores(node, column) = 0;
-      judge(node, own, cells);
-    });
+    std::vector<ScoredCell> cells = judge_all();
+    for (std::uint32_t node = 0; node < nodes_; ++node)
+      scores.row(node).tail(columns_ - firsts_[node]).setZero();
     add(cells, scores);
     return scores;
+  }
+
+  std::vector<ScoreTerm> terms_of(std::uint32_t node, Index column) {
+    std::vector<ScoreTerm> terms;
+    if (nodes_ < 2) return terms;
+    std::vector<ScoredCell> cells = judge_all();
+    std::erase_if(cells, [&](const ScoredCell& cell) { return cell.column != column; });
+    for (const ScoredCell& cell : cells) {
+      if (cell.node != node) continue;
+      const auto alike = std::ranges::count(cells, cell.event, &ScoredCell::event);
+      terms.push_back({.event = cell.event,
+                       .alike = static_cast<std::size_t>(alike),
+                       .strength = static_cast<double>(cell.z),
+                       .nats = static_cast<double>(cell.z) * rarity_of(alike)});
+    }
+    std::ranges::sort(terms, [](const ScoreTerm& a, const ScoreTerm& b) {
+      return a.nats != b.nats ? a.nats > b.nats : a.event < b.event;
+    });
+    describe(terms, node, column);
+    return terms;
   }
 
  private:
@@ -74,9 +91,18 @@ class Scorer {
     return after == bounds_.begin() ? 0 : after - bounds_.begin() - 1;
   }
 
+  std::vector<ScoredCell> judge_all() {
+    gather();
+    measure_dispersion();
+    std::vector<ScoredCell> cells;
+    for_each_node([&](std::uint32_t node, const NodeColumns& own) { judge(node, own, cells); });
+    return cells;
+  }
+
   void gather() {
-    for_each_node([&](std::uint32_t, const NodeColumns& own) {
-      for (Index column = first_of(own); column < columns_; ++column) ++begun_[column];
+    for_each_node([&](std::uint32_t node, const NodeColumns& own) {
+      firsts_[node] = first_of(own);
+      for (Index column = firsts_[node]; column < columns_; ++column) ++begun_[column];
       for (std::size_t slot = 0; slot < own.events.size(); ++slot) {
         const auto event = static_cast<Index>(own.events[slot]);
         const auto row = own.counts.row(static_cast<Index>(slot)).cast<double>();
@@ -96,6 +122,10 @@ class Scorer {
     return std::min(most, begun_[column]) - 1;
   }
 
+  static bool has_peers(double others, double theirs) {
+    return others + 1 >= static_cast<double>(numbers::spatial().score_peers_min) && theirs > 0;
+  }
+
   /// Calls visit(column, x, L, whether the node or its peers have a past) for one event of a node,
   /// column by column; x may be null for a node without the event.
   template <class Visit>
@@ -107,8 +137,7 @@ class Scorer {
       const double theirs = sums_(event, column) - x;
       const auto at = static_cast<std::size_t>(column);
       const auto wide = static_cast<double>(bounds_[at + 1] - bounds_[at]);
-      const bool compared =
-          others + 1 >= static_cast<double>(numbers::spatial().score_peers_min) && theirs > 0;
+      const bool compared = has_peers(others, theirs);
       const double mean = compared ? theirs / others : 0;
       const double expected = compared ? mean * (numbers::spatial().score_weight + own_sum) /
                                              (numbers::spatial().score_weight + their_sum)
@@ -159,6 +188,13 @@ class Scorer {
       if (is_own_[event] == 0 && is_common(event)) judge_event(event, -1);
   }
 
+  /// No node printed it before the column, and it is no event of most nodes.
+  bool is_first(std::uint32_t event, Index column) const {
+    return column > 0 &&
+           counts_.first_windows()[event] >= bounds_[static_cast<std::size_t>(column)] &&
+           !is_common(event);
+  }
+
   /// |Z|
   double judge_cell(std::uint32_t event, Index column, double x, double expected,
                     bool compared) const {
@@ -166,8 +202,7 @@ class Scorer {
     const std::int64_t first = counts_.first_windows()[event];
     const auto at = static_cast<std::size_t>(column);
     if (first >= bounds_[at + 1]) return 0;  // spread over a joined window, printed later
-    if (column > 0 && first >= bounds_[at] && !is_common(event))
-      return x > 0 ? 2 + std::max(0.0, std::log(x) / 2) : 0;
+    if (is_first(event, column)) return x > 0 ? 2 + std::max(0.0, std::log(x) / 2) : 0;
     if (!compared) return 0;
     if (expected < numbers::spatial().score_rare_rate) {
       if (column == 0 ||
@@ -190,10 +225,53 @@ class Scorer {
     for (auto from = cells.begin(); from != cells.end();) {
       const auto to = std::find_if(
           from, cells.end(), [&](const ScoredCell& one) { return place(one) != place(*from); });
-      const double rarity = std::log(static_cast<double>(nodes_) / static_cast<double>(to - from));
+      const double rarity = rarity_of(to - from);
       for (; from != to; ++from)
         scores(from->node, from->column) += static_cast<float>(from->z * rarity);
     }
+  }
+
+  /// -ln of the share of nodes.
+  double rarity_of(std::ptrdiff_t alike) const {
+    return std::log(static_cast<double>(nodes_) / static_cast<double>(alike));
+  }
+
+  static Index slot_of(const NodeColumns& own, std::uint32_t event) {
+    const auto found = std::ranges::find(own.events, event);
+    return found == own.events.end() ? -1 : found - own.events.begin();
+  }
+
+  void describe(std::vector<ScoreTerm>& terms, std::uint32_t node, Index column) {
+    std::vector<std::vector<float>> others(terms.size());
+    for_each_node([&](std::uint32_t one, const NodeColumns& own) {
+      if (firsts_[one] > column) return;
+      for (std::size_t i = 0; i < terms.size(); ++i) {
+        const Index slot = slot_of(own, terms[i].event);
+        if (one == node)
+          describe(terms[i], own, slot, column);
+        else
+          others[i].push_back(slot < 0 ? 0.0F : own.counts(slot, column));
+      }
+    });
+    for (std::size_t i = 0; i < terms.size(); ++i)
+      if (!others[i].empty())
+        terms[i].peers_median = static_cast<double>(job::lower_median(others[i]));
+  }
+
+  void describe(ScoreTerm& term, const NodeColumns& own, Index slot, Index column) const {
+    expect(term.event, own, slot, [&](Index at, double x, double expected, bool) {
+      if (at != column) return;
+      term.count = x;
+      term.expected = expected;
+      term.by_peers = has_peers(peers(term.event, at), sums_(term.event, at) - x);
+    });
+    term.largest = column > 0 ? largest_(term.event, column - 1) : 0;
+    if (is_first(term.event, column))
+      term.departure = Departure::first;
+    else if (term.expected < numbers::spatial().score_rare_rate)
+      term.departure = Departure::burst;
+    else
+      term.departure = term.count > term.expected ? Departure::more : Departure::fewer;
   }
 
   const NodeCounts& counts_;
@@ -203,6 +281,7 @@ class Scorer {
   MatrixXd sums_, largest_;              // event x column
   std::vector<std::uint32_t> printers_;  // nodes, by event
   VectorXd begun_;                       // nodes, by column
+  std::vector<Index> firsts_;            // column in which the node begins
   std::vector<double> dispersion_;       // phi
   double limit_ = numbers::spatial().score_limit;
   NodeColumns own_;
@@ -224,6 +303,13 @@ WindowScores score_windows(const job::JobView& view, const NodeCounts& counts,
                            std::span<const std::int64_t> bounds) {
   L4_CHECK(bounds.size() >= 2, "{} bounds of columns", bounds.size());
   return Scorer(view, counts, bounds).run();
+}
+
+std::vector<ScoreTerm> score_terms(const job::JobView& view, const NodeCounts& counts,
+                                   std::span<const std::int64_t> bounds, std::uint32_t node,
+                                   std::size_t column) {
+  L4_CHECK(column + 1 < bounds.size(), "column {} of {} bounds", column, bounds.size());
+  return Scorer(view, counts, bounds).terms_of(node, static_cast<Index>(column));
 }
 
 }  // namespace l4::detect::spatial

@@ -21,8 +21,10 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "aggregator/detect/spatial/node_counts.h"
 
@@ -36,6 +38,34 @@ using WindowScores = Eigen::MatrixXf;
 /// event that a node prints (scored_cells() times the columns).
 WindowScores score_windows(const job::JobView& view, const NodeCounts& counts,
                            std::span<const std::int64_t> bounds);
+
+/// How the count of an event departs from what is expected.
+enum class Departure : std::uint8_t {
+  first,  ///< no node printed it before, and few do now
+  burst,  ///< a rare one: more often than ever before
+  more,   ///< more than expected
+  fewer,  ///< fewer than expected
+};
+
+/// What one event adds to the score of a node in a column.
+struct ScoreTerm {
+  std::uint32_t event = 0;  ///< index into JobView::events
+  Departure departure = Departure::first;
+  bool by_peers = false;  ///< `expected` is of the peers' counts; else of the node's own past
+  double count = 0, expected = 0;
+  double largest = 0;  ///< the largest count of any node in an earlier column
+  /// Count of the middle one of the other nodes that have begun.
+  double peers_median = 0;
+  std::size_t alike = 1;  ///< nodes that the event surprises of in this column, this one included
+  double strength = 0;    ///< |Z|
+  double nats = 0;        ///< strength x ln(nodes / alike)
+};
+
+/// The terms whose sum score_windows() has at this node and column, the largest first. Costs as
+/// much as score_windows(), and a pass more.
+std::vector<ScoreTerm> score_terms(const job::JobView& view, const NodeCounts& counts,
+                                   std::span<const std::int64_t> bounds, std::uint32_t node,
+                                   std::size_t column);
 
 /// Events times nodes that print them, at most.
 std::size_t scored_cells(const job::JobView& view);

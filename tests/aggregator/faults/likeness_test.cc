@@ -37,6 +37,25 @@ TEST_CASE("likeness: there is no guess without likeness") {
   CHECK_FALSE(Likeness(std::span<const Fault>()).nearest("NCCL failed"));
 }
 
+TEST_CASE("likeness: the nearest faults, with the words that they share") {
+  const Likeness& likeness = shipped_library().likeness();
+  const Fault* known = shipped_library().find("oom_cgroup");
+  REQUIRE(known != nullptr);
+  const auto near = likeness.near(known->matches.front(), 3);
+  REQUIRE(near.size() == 3);
+  CHECK(near[0].likeness >= near[1].likeness);
+  CHECK(near[1].likeness >= near[2].likeness);
+  CHECK(near[0].likeness <= 1.0001);
+  for (const Likeness::Near& one : near) {
+    REQUIRE_FALSE(one.shared.empty());
+    CHECK(one.shared.size() <= Likeness::kSharedMax);
+    const auto words = words_of(known->matches.front());
+    for (const std::string& word : one.shared) CHECK(std::ranges::binary_search(words, word));
+  }
+  CHECK(likeness.near("12 <*>", 3).empty());
+  CHECK(likeness.near("zyxwv qponm lkjih", 3).empty());
+}
+
 TEST_CASE("likeness: a line with other words for a known kind of fault") {
   const std::vector<std::string> texts{
       "zyxwv qponm", "NVRM: GPU memory page retirement of the framebuffer failed"};

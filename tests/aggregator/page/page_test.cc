@@ -108,7 +108,7 @@ TEST_CASE("page: assets are packed for who can unpack them, and kept for good") 
   CHECK(ask("/assets/gone.js", {"assets", "gone.js"}).status == 404);
 }
 
-TEST_CASE("page: scripts and styles of a first load take at most 110 kB on the way") {
+TEST_CASE("page: scripts and styles of a first load take at most 105 kB on the way") {
   const std::string text(document());
   std::size_t bytes = 0, later = 0;
   for (const Asset& asset : assets()) {
@@ -118,7 +118,7 @@ TEST_CASE("page: scripts and styles of a first load take at most 110 kB on the w
     (first ? bytes : later) += asset.gzip.size();
   }
   CHECK(bytes > 10'000);
-  CHECK(bytes <= 110'000);
+  CHECK(bytes <= 105'000);
   CHECK(later > 1'000);
   CHECK(later < 60'000);
 }

@@ -114,6 +114,10 @@ TEST_CASE("live job: what its report calls notable is a notice, and in its row")
   CHECK(told.nodes == std::vector<std::string>{"node-11"});
   const JobRow row = rested.job.row(rested.now, rested.now);
   CHECK(row.notices >= 1);
+  REQUIRE(row.confidence);
+  CHECK(*row.confidence > 0);
+  CHECK_FALSE(row.course_ms.empty());
+  CHECK(row.course_ms.size() <= kCourseMax);
   CHECK(row.notice.find("node-11") != std::string::npos);
   ByteWriter saved;
   rested.job.save(saved, Presence(PresenceOptions{}));

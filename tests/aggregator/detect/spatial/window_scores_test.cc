@@ -37,6 +37,13 @@ struct Drawn {
     const auto found = std::ranges::find(view.nodes, name, &job::NodeView::name);
     return scores(found - view.nodes.begin(), column);
   }
+  std::vector<ScoreTerm> terms(int node, Eigen::Index column) const {
+    const std::string name = "node-" + std::to_string(node);
+    const auto found = std::ranges::find(view.nodes, name, &job::NodeView::name);
+    return score_terms(view, NodeCounts(view, period), bounds,
+                       static_cast<std::uint32_t>(found - view.nodes.begin()),
+                       static_cast<std::size_t>(column));
+  }
   double largest() const { return static_cast<double>(scores.maxCoeff()); }
 
   job::JobView view;
@@ -88,6 +95,40 @@ TEST_CASE("a count that is many times as large is surprising, and one that stops
   CHECK(drawn.at(9, late) > 2.5F);
   CHECK(drawn.at(4, late) == 0);
   CHECK(drawn.at(5, drawn.column_of(1'000'000)) == 0);
+}
+
+TEST_CASE("the terms of a score sum up to it, and tell the counts beside those of the peers") {
+  MadeJob made(16);
+  train(made, [&](int rank, std::int64_t k, std::int64_t ms) {
+    const int times = rank == 5 && k > 200 ? 9 : rank == 9 && k > 200 ? 0 : 2;
+    for (int i = 0; i < times; ++i) made.say(rank, kSpoken, ms);
+    if (rank == 5 && k == 220) made.say(rank, {"link flap observed", Level::info}, ms);
+  });
+  const Drawn drawn(made);
+  const auto column = drawn.column_of(2'196'000);
+  const auto loud = drawn.terms(5, column);
+  REQUIRE(loud.size() == 2);
+  CHECK(loud[0].nats + loud[1].nats ==
+        doctest::Approx(static_cast<double>(drawn.at(5, column))).epsilon(1e-4));
+  const auto& more = loud[0].departure == Departure::more ? loud[0] : loud[1];
+  const auto& fresh = loud[0].departure == Departure::more ? loud[1] : loud[0];
+  CHECK(more.departure == Departure::more);
+  CHECK(more.by_peers);
+  CHECK(more.count == 108);  // 12 windows of 9
+  CHECK(more.peers_median == 24);
+  CHECK(more.expected > 20);
+  CHECK(more.expected < 108);
+  CHECK(more.alike == 2);  // the node that fell silent surprises, too
+  CHECK(fresh.departure == Departure::first);
+  CHECK(fresh.count > 0);  // spread over a joined window
+  CHECK(fresh.count <= 1);
+  CHECK(fresh.peers_median == 0);
+  CHECK(fresh.nats == doctest::Approx(2 * std::log(16.0)));
+  const auto quiet = drawn.terms(9, column);
+  REQUIRE(quiet.size() == 1);
+  CHECK(quiet[0].departure == Departure::fewer);
+  CHECK(quiet[0].count == 0);
+  CHECK(drawn.terms(4, column).empty());
 }
 
 TEST_CASE("counts that rise on all nodes surprise nowhere, nor do those of a role") {
