@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <string_view>
 
 #include "aggregator/diagnose/diagnose.h"
 #include "aggregator/diagnose/verdict.h"
@@ -48,6 +49,36 @@ TEST_CASE("verdict: kind 'a warning of Python': what it warns of did not happen 
 
 void reach(MadeJob& job, wire::Reach reach) {
   for (const int rank : {0, 1}) job.iterate(rank, 21, 21'000).reach = reach;
+}
+
+TEST_CASE("verdict: kind 'threads': what ends a thread beside a good end harms nothing") {
+  for (const char* head : {"Exception in thread Thread-83:", "Exception in thread QueueFeeder:",
+                           "Exception in the main program:"}) {
+    for (const char* end : {"The job finished successfully", "a last line"}) {
+      CAPTURE(head, end);
+      const Report report = ended([&](MadeJob& job) {
+        job.say(0, {end}, 21'000);
+        job.say(0, {head, Level::unknown}, 21'100);
+        job.say(0, {"AssertionError: only in dynamic mode", Level::error}, 21'200);
+      });
+      const bool thread = std::string_view(head).contains("thread");
+      const bool well = std::string_view(end).contains("successfully");
+      CHECK((report.verdict.state == State::crashed) == !(thread && well));
+    }
+  }
+}
+
+TEST_CASE("verdict: kind 'the launcher saw it end': peers that wait for it make no hang of it") {
+  for (const char* exit : {"failed (exitcode: -9) local_rank: 3 (pid: 4711)",
+                           "node-b: ssh exited with exit code 255", "a note of the launcher"}) {
+    CAPTURE(exit);
+    const Report report = ended([&](MadeJob& job) {
+      job.say(1, {exit, Level::error}, 22'000);
+      job.say(0, {"RuntimeError: the peer did not answer", Level::error}, 1'822'000);
+    });
+    const bool seen = std::string_view(exit).contains("exit");
+    CHECK((report.verdict.state == State::crashed) == seen);
+  }
 }
 
 TEST_CASE("verdict: kind 'ended without a word': what shows the end decides, in any wording") {

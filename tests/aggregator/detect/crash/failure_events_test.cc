@@ -79,6 +79,20 @@ TEST_CASE("an error that was there all along is noise, however loud") {
   CHECK(find(job).texts == std::vector<std::string>{kOom.text});
 }
 
+TEST_CASE("kind 'earlier start': what the stream left far behind itself is of another attempt") {
+  for (const int lines : {10, 600}) {
+    CAPTURE(lines);
+    MadeJob job(2);
+    job.iterate(1, 1, 1'000);
+    job.say(1, kOom);  // without a time
+    for (int i = 0; i < lines; ++i)
+      job.say(1, {"step " + std::string(static_cast<std::size_t>(1 + i % 20), 'x')},
+              2'000 + i * 50);
+    for (std::int64_t k = 1; k <= 60; ++k) job.iterate(0, k, k * 1000);
+    CHECK(find(job).texts.empty() == (lines > 256));
+  }
+}
+
 TEST_CASE("an error long before the end belongs to something else") {
   MadeJob job(4);
   for (std::int64_t k = 1; k <= 60; ++k) {
