@@ -121,6 +121,10 @@ def put_run(expect, port, operate):
         expect.equal([row["run"] for row in json.loads(got.read())["added"]], [RUN["run"]], "a run")
 
 
+# What a request must ask for besides, by the end of its path.
+NEEDED = {"/lines": "?rank=4", "/scores/terms": "?what=ranks&node=node-02&at=80"}
+
+
 def names_of(incident, fault):
     """An id for {id} of a path, by the word before it."""
     return {"jobs": "sample", "incidents": incident, "faults": fault, "pool": RUN["run"],
@@ -141,8 +145,9 @@ def check_document(expect, asker, incident, fault):
         if path.endswith("/events"):  # without an end; tests/integration/events.py reads them
             check_stream(expect, asker, filled, document["components"]["responses"]["Events"])
             continue
+        filled += NEEDED.get(path.rsplit("}", 1)[-1], "")
         if path.endswith("/lines"):
-            filled += "?rank=4&around=2026-11-20T15:54:42Z"
+            filled += "&around=2026-11-20T15:54:42Z"
         status, headers, body = asker.ask(filled)
         expect.equal(status, 200, f"GET {filled}")
         answer = item["get"]["responses"]["200"]

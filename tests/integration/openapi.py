@@ -10,7 +10,6 @@ broken bodies.
 """
 import json
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
@@ -23,7 +22,7 @@ import yaml
 
 import aggregator as programs
 import support
-from api import RUN, names_of, token_of
+from api import NEEDED, RUN, names_of, token_of
 from live import wait_for
 from tls import Site, openssl
 
@@ -38,7 +37,7 @@ VALUES = {"after": None, "at": None, "before": None, "template": None, "job": "s
           "context": "1", "limit": "3", "count": "2", "open": "true", "confirmed": "true",
           "whole": "true", "format": "toml", "what": "nodes", "from": None, "to": None,
           "width": "30", "rows": "2", "over": "true", "fault": "sigkill",
-          "sink": "webhook"}
+          "sink": "webhook", "phase": None}
 
 
 class Curl:
@@ -121,12 +120,13 @@ class Walk:
     def path(self, path, operation):
         """The path with the id of an existing object; objects that this test made are dropped."""
         name = ""
+        query = NEEDED.get(path.rsplit("}", 1)[-1], "")
         if "{id}" in path:
             kind = path.split("/")[3]
             name = self.names.get(operation["operationId"]) or self.names.get(kind)
             self.expect.that(name, f"{path}: an id is in names_of(), of api.py")
         path = path.replace("{id}", urllib.parse.quote(name or "", safe=""))
-        return path + ("?rank=4" if path.endswith("/lines") else "")
+        return path + query
 
     def body(self, operation, value=None):
         if "requestBody" not in operation:
@@ -185,7 +185,7 @@ class Walk:
                     "--header", "Content-Type: application/json", "--data-binary", text))
         # Snapshots of a job that does not exist (any more) are an empty list.
         if "{id}" in path and operation["operationId"] != "snapshots":
-            nobody = re.sub(r"\{id\}", "nobody", path) + ("?rank=4" if "/lines" in path else "")
+            nobody = path.replace("{id}", "nobody") + NEEDED.get(path.rsplit("}", 1)[-1], "")
             ask((404,), "what is not there", nobody)
 
 
