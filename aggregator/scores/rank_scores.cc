@@ -226,6 +226,7 @@ class RankRows {
   void finish(Matrix& matrix) {
     worst_.finish(matrix);
     std::vector<std::pair<double, const std::string*>> order;
+    order.reserve(courses_.size());
     for (const auto& [phase, course] : courses_) order.emplace_back(-course.weight(), &phase);
     std::ranges::sort(order, [](const auto& a, const auto& b) {
       return std::tie(a.first, *a.second) < std::tie(b.first, *b.second);

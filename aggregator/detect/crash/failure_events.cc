@@ -256,8 +256,12 @@ std::vector<std::uint64_t> lines_before(const job::JobView& view,
     for (const job::Occurrence& at : event.at) {
       if (!at.time || !at.exact) continue;
       const std::optional<TimeMs>& ended = progress[view.streams[at.stream].node];
-      if (ended && *at.time + numbers::crash().margin_min < *ended)
-        lines[at.stream] = std::max(lines[at.stream], std::uint64_t{at.first_line});
+      const auto note = [&](TimeMs time, std::uint64_t line) {
+        if (ended && time + numbers::crash().margin_min < *ended)
+          lines[at.stream] = std::max(lines[at.stream], line);
+      };
+      note(*at.time, at.first_line);
+      if (at.stats.last_time) note(*at.stats.last_time, at.stats.last_line);
     }
   return lines;
 }

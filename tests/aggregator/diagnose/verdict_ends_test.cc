@@ -55,7 +55,8 @@ TEST_CASE("verdict: kind 'threads': what ends a thread beside a good end harms n
   for (const char* head : {"Exception in thread Thread-83:", "Exception in thread QueueFeeder:",
                            "Exception in the main program:"}) {
     for (const char* end : {"The job finished successfully", "a last line"}) {
-      CAPTURE(head, end);
+      CAPTURE(head);
+      CAPTURE(end);
       const Report report = ended([&](MadeJob& job) {
         job.say(0, {end}, 21'000);
         job.say(0, {head, Level::unknown}, 21'100);
