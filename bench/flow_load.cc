@@ -22,7 +22,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -32,6 +31,7 @@
 #include "aggregator/collect/collector.h"
 #include "aggregator/flows/decode/flow_files.h"
 #include "aggregator/flows/decode/topology_file.h"
+#include "bench/thread_time.h"
 
 namespace {
 
@@ -51,12 +51,7 @@ constexpr TimeNs kPeriod = 2 * kSecond;
 constexpr std::uint64_t kBytes = 20'000'000;
 constexpr unsigned kPerMessage = 30;  // 1,370 bytes: what goes into a frame of Ethernet
 
-/// Seconds of processor time of this thread.
-double used() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return double(time.tv_sec) + double(time.tv_nsec) / 1e9;
-}
+using bench::used;
 
 double resident_bytes(std::string_view row = "VmRSS:") {
   std::ifstream file("/proc/self/status");

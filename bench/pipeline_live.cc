@@ -6,7 +6,6 @@
 // usage: l4_pipeline_live FRAMEWORKS FILE...      FRAMEWORKS: config/frameworks
 #include <cstdint>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -14,6 +13,7 @@
 
 #include "agent/pipeline/job_pipeline.h"
 #include "agent/segment/rule_pack.h"
+#include "bench/thread_time.h"
 #include "common/wire/codec/batch_codec.h"
 
 namespace {
@@ -31,12 +31,7 @@ class Encoded : public pipeline::Output {
   std::size_t bytes_ = 0;
 };
 
-/// Seconds of processor time of this thread.
-double used() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return double(time.tv_sec) + double(time.tv_nsec) / 1e9;
-}
+using bench::used;
 
 /// Fills the caches, as other processes do while the agent sleeps.
 void cool(std::vector<char>& others) {

@@ -60,6 +60,13 @@ bool parse_stream_name(text::Cursor& c) {
   return true;
 }
 
+/// A host's name at the cursor, which passes it; perhaps empty.
+std::string_view take_host(text::Cursor& c, std::string_view line) {
+  const std::size_t from = c.at;
+  while (text::is_host(c.peek())) ++c.at;
+  return line.substr(from, c.at - from);
+}
+
 /// mpirun --tag-output: `[1,4]<stdout>:`, `[1,4][host:pid]<stderr>: `,
 /// `[prterun-host-7@1,4]<stdout>`, `[1,mpirank:4,host]<stdout>:` as SageMaker has it.
 bool parse_mpi_tag(std::string_view& line, Prefixes& out) {
@@ -70,16 +77,10 @@ bool parse_mpi_tag(std::string_view& line, Prefixes& out) {
   const bool named = c.accept("mpirank:");
   if (!c.parse_number(1, 7, rank)) return false;
   std::string_view host;
-  if (named && c.accept(',')) {
-    const std::size_t from = c.at;
-    while (text::is_host(c.peek())) ++c.at;
-    host = line.substr(from, c.at - from);
-  }
+  if (named && c.accept(',')) host = take_host(c, line);
   if (!c.accept(']')) return false;
   if (!named && c.accept('[')) {
-    const std::size_t from = c.at;
-    while (text::is_host(c.peek())) ++c.at;
-    host = line.substr(from, c.at - from);
+    host = take_host(c, line);
     std::int64_t pid = 0;
     if (!c.accept(':') || !c.parse_number(1, 10, pid) || !c.accept(']')) return false;
   }
@@ -104,9 +105,7 @@ bool parse_stream_tag(std::string_view& line, Prefixes& out) {
 bool parse_pod_tag(std::string_view& line, Prefixes& out) {
   text::Cursor c{line};
   if (!c.accept("[pod/")) return false;
-  const std::size_t from = c.at;
-  while (text::is_host(c.peek())) ++c.at;
-  const std::string_view pod = line.substr(from, c.at - from);
+  const std::string_view pod = take_host(c, line);
   if (pod.empty() || !c.accept('/')) return false;
   while (text::is_host(c.peek())) ++c.at;
   if (!c.accept(']')) return false;

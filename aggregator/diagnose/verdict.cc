@@ -30,30 +30,39 @@ bool stands_for_words(const detect::FailureEvents& found) {
   return found.compared && found.pooled && !found.worded && !found.open;
 }
 
-/// Exceptions that ended threads, by their heads: the program goes on without them.
+/// Exceptions that ended threads, by their heads: the program goes on without them. They are looked
+/// for when they are first asked for.
 class ThreadsEnded {
  public:
-  explicit ThreadsEnded(const job::JobView& view) : view_(view) {
-    for (const job::EventView& event : view.events) {
-      if (!detect::is_head_of_thread(event.text)) continue;
-      for (const job::Occurrence& at : event.at) {
-        auto& lines = heads_[view.streams[at.stream].log()];
-        lines.insert({at.first_line, at.stats.last_line});
-      }
-    }
+  explicit ThreadsEnded(const job::JobView& view) : view_(view) {}
+
+  bool any() {
+    look();
+    return !heads_.empty();
   }
   /// The line is such a head, or the exception stands below one.
-  bool hold(const job::Occurrence& at) const {
+  bool hold(const job::Occurrence& at) {
+    look();
     const auto lines = heads_.find(view_.streams[at.stream].log());
     if (lines == heads_.end()) return false;
     const auto behind = lines->second.upper_bound(at.first_line);
     return behind != lines->second.begin() &&
            at.first_line - *std::prev(behind) <= numbers::crash().block_lines;
   }
-  bool empty() const { return heads_.empty(); }
 
  private:
+  void look() {
+    if (looked_) return;
+    looked_ = true;
+    for (const job::EventView& event : view_.events) {
+      if (!detect::is_head_of_thread(event.text)) continue;
+      for (const job::Occurrence& at : event.at)
+        heads_[view_.streams[at.stream].log()].insert({at.first_line, at.stats.last_line});
+    }
+  }
+
   const job::JobView& view_;
+  bool looked_ = false;
   std::map<job::Log, std::set<std::uint64_t>> heads_;
 };
 
@@ -62,8 +71,8 @@ class ThreadsEnded {
 bool only_threads_failed(const Findings& findings) {
   const detect::ending::Endings& endings = findings.endings;
   if (!endings.complete && !endings.kept && !endings.well) return false;
-  const ThreadsEnded threads(findings.view);
-  if (threads.empty()) return false;
+  ThreadsEnded threads(findings.view);
+  if (!threads.any()) return false;
   return std::ranges::all_of(findings.failures.events, [&](const FailureEvent& failure) {
     if (failure.severity < Severity::failure ||
         is_consequence(failure, findings.hints.events[failure.event]))
@@ -85,7 +94,7 @@ bool fails_behind_end(const Findings& findings) {
       end[at.stream] = std::max(end[at.stream], at.stats.last_line);
   }
   const Severity least = stands_for_words(findings.failures) ? Severity::failure : Severity::fatal;
-  const ThreadsEnded threads(findings.view);
+  ThreadsEnded threads(findings.view);
   for (const FailureEvent& failure : findings.failures.events) {
     if (failure.severity < least) continue;
     const job::EventView& event = findings.view.events[failure.event];

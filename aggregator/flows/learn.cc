@@ -47,9 +47,14 @@ std::map<Pair, bool> training_pairs(const StreamList& streams, const StreamTable
 
 constexpr std::size_t kRowsMin = 3;
 
-/// No job has it, and it carried something that can be learned from.
+/// It carried something that can be learned from.
+bool can_be_learned(const Stream& stream) {
+  return stream.rows >= kRowsMin && stream.dst_card != kNone;
+}
+
+/// The same, and no job has it.
 bool is_free(const Stream& stream) {
-  return stream.job == kNone && stream.rows >= kRowsMin && stream.dst_card != kNone;
+  return stream.job == kNone && can_be_learned(stream);
 }
 
 /// Bytes a nanosecond.
@@ -277,9 +282,9 @@ std::vector<StreamList> parts_to_learn(const StreamTable& table, const ExporterS
                                        const std::set<std::uint32_t>& outgrown) {
   StreamList streams;
   for (std::uint32_t i = 0; i < table.streams().size(); ++i) {
-    Stream as_free = table.streams()[i];
-    if (outgrown.contains(as_free.job)) as_free.job = kNone;
-    if (is_free(as_free)) streams.push_back(i);
+    const Stream& stream = table.streams()[i];
+    const bool no_job = stream.job == kNone || outgrown.contains(stream.job);
+    if (no_job && can_be_learned(stream)) streams.push_back(i);
   }
   if (streams.empty()) return {};
   if (table.topology().empty()) return {std::move(streams)};

@@ -1,4 +1,4 @@
-// The numbers that decide in aggregator/diagnose/verdict.cc.
+// The numbers that decide in aggregator/diagnose/verdict.cc and findings/waiting.cc.
 //
 // Place in the flow: each is a row of [number.verdict] in config/scoring.toml, which has its bounds
 // and where it is from; a site may put others in force (table.h). Read by all threads, written by

@@ -6,16 +6,12 @@ import { counted, grouped, took } from "./format";
 import { useAsked } from "./live";
 import type { MapRow, Matrix } from "./map_data";
 import type { Cell } from "./map_layout";
+import { textOf } from "./map_link";
 import { Loading, Wild } from "./parts";
 
 const AGAIN_MS = 3_600_000; // the address changes with the cell
 const NO_JOB = ""; // no event changes a window that is over
 const SHOWN = 8;
-
-/** As the server reads a bound of columns. */
-function textOf(at: number, by: string): string {
-  return by === "time" ? new Date(at).toISOString() : String(Math.max(0, Math.floor(at)));
-}
 
 /** The same columns again; asked for anew where the cell has other bounds, or another score. */
 function usePath(job: string, matrix: Matrix, { row, column }: Cell): string {

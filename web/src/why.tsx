@@ -29,19 +29,19 @@ function much(matrix: Matrix, score: number): string {
     : `takes ${Math.exp(score).toFixed(2)} times as long as usual`;
 }
 
-/** How many other rows have a score as high in the same column, and the middle one of theirs. */
-function peersOf(matrix: Matrix, rows: readonly MapRow[], cell: Cell): { as: number; middle: number; all: number } {
-  const own = scoreOf(matrix, cell.row, cell.column) ?? 0;
-  const others = rows.filter((row) => row.key !== cell.row.key)
-    .map((row) => scoreOf(matrix, row, cell.column)).filter((one): one is number => one !== null).sort((a, b) => a - b);
-  return { as: others.filter((one) => one >= own && own > 0).length, middle: others[others.length >> 1] ?? 0,
-           all: others.length };
-}
-
 /** The middle one; null: there is none. */
 function middleOf(values: readonly (number | null)[]): number | null {
   const known = values.filter((one): one is number => one !== null).sort((a, b) => a - b);
   return known[known.length >> 1] ?? null;
+}
+
+/** How many other rows have a score as high in the same column, and the middle one of theirs. */
+function peersOf(matrix: Matrix, rows: readonly MapRow[], cell: Cell): { as: number; middle: number; all: number } {
+  const own = scoreOf(matrix, cell.row, cell.column) ?? 0;
+  const others = rows.filter((row) => row.key !== cell.row.key)
+    .map((row) => scoreOf(matrix, row, cell.column)).filter((one): one is number => one !== null);
+  return { as: others.filter((one) => one >= own && own > 0).length, middle: middleOf(others) ?? 0,
+           all: others.length };
 }
 
 /** What is known of the node now, and the same of the middle one of the others. */

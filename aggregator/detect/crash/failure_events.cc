@@ -14,6 +14,7 @@
 #include "aggregator/detect/crash/quiet.h"
 #include "aggregator/detect/crash/set_apart.h"
 #include "aggregator/detect/evidence/ending.h"
+#include "aggregator/detect/evidence/lines_by_log.h"
 #include "aggregator/detect/evidence/report_ahead.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/share.h"
@@ -130,23 +131,6 @@ void set_first(const job::EventView& event, FailureEvent& found) {
       if (earlier) found.first_time = occurrence.time;
     }
   }
-}
-
-using LinesByLog = std::map<job::Log, std::uint64_t>;
-
-/// By log: the last of the lines that `line_of` gives for the occurrences of an event (its place in
-/// JobView::events), where `counts` holds for the event. Logs without any are left out.
-template <class Counts, class LineOf>
-LinesByLog last_lines(const job::JobView& view, Counts counts, LineOf line_of) {
-  LinesByLog lines;
-  for (std::size_t i = 0; i < view.events.size(); ++i) {
-    if (!counts(i)) continue;
-    for (const job::Occurrence& at : view.events[i].at) {
-      std::uint64_t& line = lines[view.streams[at.stream].log()];
-      line = std::max(line, line_of(at.stats));
-    }
-  }
-  return lines;
 }
 
 std::uint64_t first_line_of(const job::EventStats& stats) {

@@ -48,17 +48,20 @@ bool died_before(const std::vector<EventHint>& hints, const FailureEvent& cause,
          lines_between(cause, event) <= numbers::crash().stack_lines;
 }
 
-/// The message of an exception stands on the lines below its name ("MemoryError:"), and is not the
-/// same exception of another process.
-bool is_head_of(const job::JobView& view, const std::vector<EventHint>& hints,
-                const FailureEvent& head, const FailureEvent& below) {
-  const std::string_view text = view.events[head.event].text;
-  if (!text.ends_with(':') || text.contains(' ') || !says_at_front(text)) return false;
-  const std::string_view name = text.substr(0, text.size() - 1);
-  return !view.events[below.event].text.contains(name) && below.severity >= Severity::failure &&
-         !hints[below.event].is_echo() && log_of(view, below) == log_of(view, head) &&
-         below.first_line > head.first_line &&
-         lines_between(head, below) <= numbers::crash().stack_lines;
+/// The name of an exception whose message stands on the lines below it: "MemoryError:".
+bool is_name_alone(std::string_view text) {
+  return text.ends_with(':') && !text.contains(' ') && says_at_front(text);
+}
+
+/// Such a message, and not the same exception of another process.
+bool is_below(const job::JobView& view, const std::vector<EventHint>& hints,
+              const FailureEvent& below, const FailureEvent& name) {
+  std::string_view text = view.events[name.event].text;
+  text.remove_suffix(1);
+  return !view.events[below.event].text.contains(text) && below.severity >= Severity::failure &&
+         !hints[below.event].is_echo() && log_of(view, below) == log_of(view, name) &&
+         below.first_line > name.first_line &&
+         lines_between(name, below) <= numbers::crash().stack_lines;
 }
 
 /// A launcher ends the others once it has said that a process ended by itself: nobody else did.
@@ -91,10 +94,10 @@ void settle_precedence(const job::JobView& view, const std::vector<EventHint>& h
                        std::vector<FailureEvent>& events) {
   for (FailureEvent& event : events) {
     const EventHint& own = hints[event.event];
-    const bool heads = view.events[event.event].text.ends_with(':');
-    if (!own.general && !own.dying && !own.stop && !heads) continue;
+    const bool name_alone = is_name_alone(view.events[event.event].text);
+    if (!own.general && !own.dying && !own.stop && !name_alone) continue;
     event.follows = std::ranges::any_of(events, [&](const FailureEvent& other) {
-      if (heads && is_head_of(view, hints, event, other)) return true;
+      if (name_alone && is_below(view, hints, other, event)) return true;
       if (own.stop && stops_the_rest(view, other, event)) return true;
       if (own.dying && died_before(hints, other, event)) return true;
       if (!own.general) return false;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "aggregator/detect/evidence/ending.h"
+#include "aggregator/detect/evidence/lines_by_log.h"
 #include "aggregator/detect/evidence/report_ahead.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/job_state.h"
@@ -81,8 +82,6 @@ std::vector<Ending> endings_of(const job::JobView& view) {
   for (const job::EventView& event : view.events) endings.push_back(ending_of(event.text));
   return endings;
 }
-
-using LinesByLog = std::map<job::Log, std::uint64_t>;
 
 /// The first line of each log that says that the job ended well, or that its result was kept.
 LinesByLog first_kept_lines(const job::JobView& view, const std::vector<Ending>& endings) {

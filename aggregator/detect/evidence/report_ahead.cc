@@ -1,23 +1,20 @@
 #include "aggregator/detect/evidence/report_ahead.h"
 
-#include <algorithm>
-#include <string_view>
+#include <cstddef>
+#include <cstdint>
 
 #include "aggregator/job/stream.h"
 #include "aggregator/numbers/evidence.h"
 
 namespace l4::detect {
 
-ReportAhead::ReportAhead(const job::JobView& view) {
-  constexpr std::string_view kFollows = "The output (if any) follows";
-  for (const job::EventView& event : view.events) {
-    if (!event.text.starts_with(kFollows)) continue;
-    for (const job::Occurrence& at : event.at) {
-      std::uint64_t& line = ends_[view.streams[at.stream].log()];
-      line = std::max(line, at.stats.last_line);
-    }
-  }
-}
+ReportAhead::ReportAhead(const job::JobView& view)
+    : ends_(last_lines(
+          view,
+          [&](std::size_t event) {
+            return view.events[event].text.starts_with("The output (if any) follows");
+          },
+          [](const job::EventStats& stats) { return stats.last_line; })) {}
 
 bool ReportAhead::holds(const job::JobView& view, const job::Occurrence& at) const {
   if (ends_.empty()) return false;

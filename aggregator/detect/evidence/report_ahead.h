@@ -6,10 +6,7 @@
 // file the last one counts. Pure.
 #pragma once
 
-#include <cstdint>
-#include <map>
-
-#include "aggregator/job/view.h"
+#include "aggregator/detect/evidence/lines_by_log.h"
 
 namespace l4::detect {
 
@@ -21,7 +18,7 @@ class ReportAhead {
   bool holds(const job::JobView& view, const job::Occurrence& at) const;
 
  private:
-  std::map<job::Log, std::uint64_t> ends_;  // line with which the report ends
+  LinesByLog ends_;  // line with which the report ends
 };
 
 }  // namespace l4::detect

@@ -8,25 +8,14 @@
 
 #include "aggregator/scores/rows.h"
 #include "tests/aggregator/job/made_job.h"
+#include "tests/aggregator/scores/slow_once.h"
 
 namespace l4::scores {
 namespace {
 
 using job::test::MadeJob;
 
-/// 8 ranks on 4 nodes; rank 5 needs three times as long in iteration 80, and its timer says so.
-MadeJob slow_once() {
-  MadeJob made(4, 2);
-  std::int64_t ms = 0;
-  for (std::int64_t k = 1; k <= 120; ++k) {
-    ms += 10'000;
-    for (int rank = 0; rank < made.ranks(); ++rank) {
-      const bool slow = rank == 5 && k == 80;
-      made.iterate(rank, k, ms + (slow ? 20'000 : 0) + k % 7, slow ? 29'000 : 9000);
-    }
-  }
-  return made;
-}
+using test::slow_once;
 
 Query ask(What what) {
   Query query;

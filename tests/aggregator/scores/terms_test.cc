@@ -9,27 +9,12 @@
 #include <utility>
 
 #include "tests/aggregator/job/made_job.h"
+#include "tests/aggregator/scores/slow_once.h"
 
 namespace l4::scores {
 namespace {
 
 using job::test::MadeJob;
-
-/// 8 ranks on 4 nodes; rank 5 needs three times as long in iteration 80, and node-3 prints a line
-/// of its own then.
-MadeJob slow_and_talkative() {
-  MadeJob made(4, 2);
-  std::int64_t ms = 0;
-  for (std::int64_t k = 1; k <= 120; ++k) {
-    ms += 10'000;
-    for (int rank = 0; rank < made.ranks(); ++rank) {
-      const bool slow = rank == 5 && k == 80;
-      if (rank == 6 && k == 80) made.say(rank, {"link flap observed", Level::info}, ms);
-      made.iterate(rank, k, ms + (slow ? 20'000 : 0) + k % 7, slow ? 29'000 : 9000);
-    }
-  }
-  return made;
-}
 
 TermsQuery ask(What what, const std::string& node, const std::string& at) {
   TermsQuery query;
@@ -40,7 +25,7 @@ TermsQuery ask(What what, const std::string& node, const std::string& at) {
 }
 
 TEST_CASE("a slow iteration has its duration, the usual one and that of the peers") {
-  MadeJob made = slow_and_talkative();
+  MadeJob made = test::slow_once(true);
   const auto terms = cell_terms(made.state(), ask(What::ranks, "node-2", "80"));
   REQUIRE(terms);
   REQUIRE(*terms);
@@ -80,7 +65,7 @@ TEST_CASE("stamps of whole seconds tell no less, and timers without stamps tell 
 }
 
 TEST_CASE("a folded column shows the iteration that stands out most") {
-  MadeJob made = slow_and_talkative();
+  MadeJob made = test::slow_once(true);
   TermsQuery query = ask(What::phases, "node-2", "75");
   query.matrix.width = 10;
   const auto terms = cell_terms(made.state(), query);
@@ -99,7 +84,7 @@ TEST_CASE("a folded column shows the iteration that stands out most") {
 }
 
 TEST_CASE("lines of a node sum up to the score of its cell in the matrix") {
-  MadeJob made = slow_and_talkative();
+  MadeJob made = test::slow_once(true);
   Query query;
   query.width = 20;
   const auto matrix = score_matrix(made.state(), query);
@@ -121,7 +106,7 @@ TEST_CASE("lines of a node sum up to the score of its cell in the matrix") {
 }
 
 TEST_CASE("what is not there is nothing, and what is no place an error") {
-  MadeJob made = slow_and_talkative();
+  MadeJob made = test::slow_once(true);
   const auto nobody = cell_terms(made.state(), ask(What::ranks, "node-9", "80"));
   REQUIRE(nobody);
   CHECK_FALSE(*nobody);
