@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "aggregator/detect/evidence/lines_by_log.h"
 #include "aggregator/detect/evidence/wording.h"
 #include "aggregator/diagnose/findings/causes.h"
 #include "aggregator/diagnose/findings/lost_nodes.h"
@@ -57,7 +58,8 @@ class ThreadsEnded {
     for (const job::EventView& event : view_.events) {
       if (!detect::is_head_of_thread(event.text)) continue;
       for (const job::Occurrence& at : event.at)
-        heads_[view_.streams[at.stream].log()].insert({at.first_line, at.stats.last_line});
+        heads_[view_.streams[at.stream].log()].insert(
+            {at.first_line, detect::last_known_line(at.stats)});
     }
   }
 

@@ -165,15 +165,12 @@ bool recurs(const job::JobView& view, const EventHint& hint, const job::Occurren
          (at.stats.last_line - at.first_line) * numbers::crash().recurs_part >= end;
 }
 
-/// By log: last line that sounds like a failure. Of an event that came a few times in a stream only
-/// the first line is known.
+/// By log: last line that sounds like a failure.
 LinesByLog last_complaints(const job::JobView& view, const std::vector<EventHint>& hints) {
   const auto complains = [&](std::size_t event) {
     return hints[event].severity >= Severity::failure;
   };
-  return last_lines(view, complains, [](const job::EventStats& stats) {
-    return stats.count <= numbers::crash().first_line_times ? stats.first_line : stats.last_line;
-  });
+  return last_lines(view, complains, last_known_line);
 }
 
 /// By stream of a job that prints no iterations: it worked on behind the last complaint of its log,
@@ -288,7 +285,7 @@ struct Setting {
     return !clock.has_iterations() && (recurs(view, hint, at) || ended_well_after(view, ends, at));
   }
   bool is_new(const EventHint& hint, const job::Occurrence& at) const {
-    if (report.holds(view, at)) return true;
+    if (hint.severity >= Severity::failure && report.holds(view, at)) return true;
     const std::optional<TimeMs>& ended = progress[view.streams[at.stream].node];
     const bool behind = is_behind(at, completed[at.stream], ended) || is_in_gap(hint, at) ||
                         after_progress(view, clock, ended, at, hint);

@@ -10,10 +10,17 @@
 #include <map>
 
 #include "aggregator/job/view.h"
+#include "aggregator/numbers/crash.h"
 
 namespace l4::detect {
 
 using LinesByLog = std::map<job::Log, std::uint64_t>;
+
+/// Of an event that came a few times in a stream only the first line is known;
+/// EventStats::last_line is the end of what was shipped together.
+inline std::uint64_t last_known_line(const job::EventStats& stats) {
+  return stats.count <= numbers::crash().first_line_times ? stats.first_line : stats.last_line;
+}
 
 /// By log: the last of the lines that `line_of` gives for the occurrences of an event (its place in
 /// JobView::events), where `counts` holds for the event. Logs without any are left out.

@@ -3,7 +3,7 @@
 // Place in the flow: LSF writes the file of a job that is over at once, its own report first ("The
 // output (if any) follows:"). What stands in the report is about the end, although progress is
 // printed behind it; detect/crash and detect/ending ask for each line. Of several reports in one
-// file the last one counts. Pure.
+// file none counts: which lines are the last one's is not known. Pure.
 #pragma once
 
 #include "aggregator/detect/evidence/lines_by_log.h"
