@@ -204,8 +204,15 @@ bool class_like(std::string_view body) {
     if (body[n] == '.') name = n + 1;
     ++n;
   }
-  if (n == body.size())
-    return name > 0 && n > name + 2 && text::is_upper(body[name]);  // _queue.Empty
+  if (n == body.size()) {
+    if (n <= name + 2 || !text::is_upper(body[name])) return false;
+    if (name > 0) return true;  // _queue.Empty
+    constexpr std::size_t kLoneMin = 6;
+    const auto inner = body.substr(1);  // GeneratorExit, EarlyStop
+    return n >= kLoneMin && std::ranges::any_of(inner, text::is_upper) &&
+           std::ranges::all_of(inner, text::is_alpha) &&
+           !std::ranges::all_of(inner, text::is_upper);
+  }
   if (body[n] != ':' || (n + 1 < body.size() && body[n + 1] != ' ')) return false;
   if (n < name + 3 || text::level_of_word(body.substr(0, n)) != Level::unknown) return false;
   return text::is_upper(body[name]);

@@ -332,8 +332,16 @@ bool node_like(std::string_view folder) {
       "torchrun", "torchelastic", "results",   "raw",     "device", "history"};
   constexpr std::array<std::string_view, 9> kFronts{"job",   "run",    "attempt", "case", "exp",
                                                     "trial", "device", "rank",    "slurm"};
+  constexpr std::array<std::string_view, 7> kBacks{"log", "logs",  "output", "outputs",
+                                                   "out", "stdout", "results"};
   const std::string name = lower(folder);
   if (name.empty() || all_digits(name)) return false;
+  const auto is_end = [&](std::string_view back) {  // `log_gpt` and `gpt-logs`, of no node
+    return name.size() > back.size() &&
+           ((name.ends_with(back) && !is_letter(name[name.size() - back.size() - 1])) ||
+            (name.starts_with(back) && !is_letter(name[back.size()])));
+  };
+  if (std::ranges::any_of(kBacks, is_end)) return false;
   if (std::find(kGeneric.begin(), kGeneric.end(), name) != kGeneric.end()) return false;
   return std::none_of(kFronts.begin(), kFronts.end(), [&](std::string_view front) {
     return name.starts_with(front) &&

@@ -78,19 +78,21 @@ void FigureSeries::add(FigureKind kind, std::string_view name, std::optional<Ite
     series->outside = 0;
   }
   open.last = iteration;
-  if (open.count >= kWindow) end_window(*series);
+  if (open.count >= kWindow && series->outside == 0) end_window(*series);
 }
 
 void FigureSeries::add_finite(Series& series, std::optional<Iteration> iteration, double value) {
   constexpr std::size_t kRangeKnown = 8;
   constexpr double kNarrow = 0.05;  // a range is at least this share of its height
   series.values.push_back(value);
-  const double margin = std::max(series.high - series.low,
-                                 kNarrow * std::max(std::abs(series.low), std::abs(series.high)));
   const bool known = series.values.size() > kRangeKnown + series.outside;
-  const bool is_outside = known && (value > series.high + margin || value < series.low - margin);
+  const Range range = known ? Range{series.low, series.high} : series.before.value_or(Range{});
+  const double margin = std::max(range.high - range.low,
+                                 kNarrow * std::max(std::abs(range.low), std::abs(range.high)));
+  const bool is_outside = (known || series.before) &&
+                          (value > range.high + margin || value < range.low - margin);
   if (!is_outside) {
-    const bool first = series.values.size() == 1;
+    const bool first = series.values.size() == 1 + series.outside;
     series.low = first ? value : std::min(series.low, value);
     series.high = first ? value : std::max(series.high, value);
     series.outside = 0;
@@ -123,6 +125,7 @@ void FigureSeries::split(Series& series) {
   const auto [low, high] = std::ranges::minmax(outside);
   series.low = low;
   series.high = high;
+  series.before = Range{low, high};
 }
 
 void FigureSeries::end_window(Series& series) {
@@ -136,6 +139,8 @@ void FigureSeries::end_window(Series& series) {
     std::ranges::nth_element(series.values, middle);
     window.median = *middle;
   }
+  if (!series.values.empty() && series.values.size() > series.outside)
+    series.before = Range{series.low, series.high};
   series.open = {};
   series.open.source = source_;
   series.open.kind = window.kind;

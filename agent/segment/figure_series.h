@@ -5,7 +5,7 @@
 // stays as it is costs nothing on the wire. A window ends early where kOutside values in a row lie
 // far from those before, so that the next one begins with the new range, and is shipped at the next
 // flush where a run of values that are not finite begins, grows or ends. One per source, one
-// thread. Bounds: kSeriesMax numbers, kWindow values of each, kUrgentMax early windows.
+// thread. Bounds: kSeriesMax numbers, kWindow + kOutside values of each, kUrgentMax early windows.
 #pragma once
 
 #include <cstddef>
@@ -33,10 +33,14 @@ class FigureSeries {
   void release(std::vector<wire::FigureWindow>& out, bool all);
 
  private:
+  struct Range {
+    double low = 0, high = 0;
+  };
   struct Series {
     wire::FigureWindow open;                  ///< without the figures that follow from `values`
     std::vector<double> values;               ///< the finite ones of `open`
     double low = 0, high = 0;                 ///< of those that are not outside
+    std::optional<Range> before;              ///< the same of the window before
     std::uint32_t outside = 0;                ///< values at the end that lie far from the others
     std::optional<Iteration> outside_from;    ///< iteration of the first of them
     std::optional<Iteration> before_outside;  ///< and of the value before it

@@ -124,15 +124,15 @@ void IterationLearner::count(Watched& watched, std::size_t index, const Counters
   field.name = counter.name;
 }
 
-bool IterationLearner::convinces(const Field& field, std::uint32_t lines, const Counters& counters,
-                                 const Moment& now, bool trusted) const {
+bool IterationLearner::convinces(const Field& field, const Watched& watched,
+                                 const Counters& counters, const Moment& now, bool trusted) const {
   constexpr int kNamed = 4, kMeasured = 2, kOfTotal = 6, kEpoch = 3, kBare = 12;
   // What falls as often as it grows, such as the length of a queue, counts nothing.
   constexpr std::uint32_t kFallsFew = 3, kFallsShare = 5;
   constexpr std::int64_t kStepMax = 1000;
   constexpr Millis kPaceMin{20};
   if (field.falls >= kFallsFew && field.falls * kFallsShare > field.changes) return false;
-  if (field.lines * 2 < lines) return false;  // mostly it has a fraction: 691.84, 702.00
+  if (field.lines * 2 < watched.seen) return false;  // mostly it has a fraction: 691.84, 702.00
   // Iterations are printed one by one, or at round numbers; what leaps must grow for longer.
   const bool leaps_far = field.streak > 0 && field.step > kStepMax && field.last % field.step != 0;
   if (leaps_far && field.sign != Sign::bar && field.streak < kOfTotal) return false;
@@ -150,8 +150,10 @@ bool IterationLearner::convinces(const Field& field, std::uint32_t lines, const 
       if (field.unit == Unit::epoch) return field.streak >= kEpoch;
       return field.streak >= (field.sign == Sign::word ? kNamed : kOfTotal);
     case Standing::bare:
-      return field.streak >= kBare && now.time && field.run_time &&
-             *now.time - *field.run_time >= kPaceMin * field.streak;
+      if (field.streak < kBare) return false;
+      if (!now.time || !field.run_time)  // "602 | loss 2.8564"
+        return watched.company.measured && !watched.company.evaluation;
+      return *now.time - *field.run_time >= kPaceMin * field.streak;
   }
   return false;
 }
@@ -279,7 +281,7 @@ std::optional<IterationLearner::Learned> IterationLearner::contest(std::size_t p
       leader().paused = true;
       lead(here, counters);
       marks = i;
-    } else if (convinces(field, watched.seen, counters, seen.now, seen.trusted) &&
+    } else if (convinces(field, watched, counters, seen.now, seen.trusted) &&
                (!leader_ || is_better(field) || outlasts_leader(field))) {
       former_ = leader_ && !is_better(field) ? leader_ : std::nullopt;
       lead(here, counters);

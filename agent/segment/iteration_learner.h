@@ -128,8 +128,7 @@ class IterationLearner {
   };
   std::optional<Learned> contest(std::size_t place, const Counters& counters, const Seen& seen);
   void count(Watched& watched, std::size_t index, const Counters& counters, const Moment& now);
-  /// `lines` of its template were seen before.
-  bool convinces(const Field& field, std::uint32_t lines, const Counters& counters,
+  bool convinces(const Field& field, const Watched& watched, const Counters& counters,
                  const Moment& now, bool trusted) const;
   bool is_better(const Field& field) const;
   bool outlasts_leader(const Field& field) const;

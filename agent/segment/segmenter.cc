@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "agent/decode/progress_bar.h"
 #include "common/base/check.h"
 #include "common/base/earliest.h"
 #include "common/parameters/parameters.h"
@@ -268,6 +269,12 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
 /// A bar that was drawn for long on one line completed its iteration that much later than the stamp
 /// before the line says.
 void Segmenter::add_drawing(const decode::Record& record) {
+  if (drawn_at_) {
+    const TimeMs at = record.time ? std::min(*drawn_at_, *record.time) : *drawn_at_;
+    if (!open_.begin) open_.begin = at;
+    keep_latest(open_.end, at);
+    return;
+  }
   if (!open_.end || record.drawn <= Millis{0}) return;
   const TimeMs end = *open_.end + record.drawn;
   open_.end = record.time ? std::min(end, std::max(*record.time, *open_.end)) : end;
@@ -276,12 +283,17 @@ void Segmenter::add_drawing(const decode::Record& record) {
 /// A bar may count the same iterations as the marker, which is printed more rarely.
 void Segmenter::note_bar(const decode::Record& record, const std::optional<IterationMark>& mark) {
   beside_.byte = std::max(beside_.byte, record.bytes.to);
+  drawn_at_.reset();
+  if (record.progress)
+    if (const auto clock = decode::clock_of_bar(record.bar.empty() ? record.text : record.bar))
+      drawn_at_ = bar_clock_.drawn(record.progress_total.value_or(0), *clock, record.drawn);
+  if (record.time) bar_clock_.stamp(*record.time);
   const bool by_bar = mark && record.progress && (mark->beside || record.bar.empty());
   // A bar is drawn again by a program that gives up; what stands behind a bar was printed later.
   if (record.progress && !by_bar && *record.progress != beside_.count) {
     beside_.count = *record.progress;
     beside_.line = record.lines.front() - (record.bar.empty() ? 0 : 1);
-    beside_.time = last_time_;
+    beside_.time = drawn_at_ ? drawn_at_ : last_time_;
   }
   if (!mark || mark->counted || by_bar || beside_.line == 0) return;
   const std::int64_t apart = mark->iteration - mark->before - beside_.count;
@@ -333,6 +345,9 @@ void Segmenter::complete(std::int64_t iteration) {
 /// A bar completed the iteration, and the record was printed behind it: what came before belongs to
 /// the iteration, the record to the next one. When the bar was drawn is not known.
 void Segmenter::complete_before(const decode::Record& record, const IterationMark& mark) {
+  // A record of several lines comes behind lines that stand behind its first.
+  if (!open_.events.empty() && record.lines.front() <= open_.lines.last)
+    close(wire::Boundary::none);
   enter(mark, false);
   if (open_.events.empty()) {
     const std::uint64_t line = record.lines.front() - 1;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "agent/decode/record.h"
+#include "agent/segment/bar_clock.h"
 #include "agent/segment/beat_learner.h"
 #include "agent/segment/epoch_counter.h"
 #include "agent/segment/iteration_learner.h"
@@ -186,7 +187,7 @@ class Segmenter {
   struct Beside {
     std::int64_t count = 0;
     std::uint64_t line = 0, byte = 0;  ///< its line; where the newest record ends
-    std::optional<TimeMs> time;        ///< the stamp before it
+    std::optional<TimeMs> time;        ///< by its clock, else the stamp before it
     int agreed = 0;
   };
   Beside beside_;
@@ -194,6 +195,8 @@ class Segmenter {
   bool was_silent_ = false;
   std::optional<TimeMs> arrival_;
   std::optional<TimeMs> last_time_;
+  BarClock bar_clock_;
+  std::optional<TimeMs> drawn_at_;  ///< the bar of the current record, as far as is known
   int times_ = 0, times_back_ = 0;  ///< times of the current block; those that fell by a slice
   bool clock_jumps_ = false;        ///< printed times jump back and forth, and cut nothing
   Share runs_{kRunsMax, 1};

@@ -16,4 +16,8 @@ namespace l4::stamps {
 /// A scanner as those of scanners.h, for formats.cc alone. Reads 56 characters of frame at most.
 bool framed(std::string_view line, RawStamp& stamp);
 
+/// The event log of HTCondor: `005 (4711.000.000) 2024-05-02 11:06:03 text`, older ones `05/02
+/// 11:06:03`.
+bool condor(std::string_view line, RawStamp& stamp);
+
 }  // namespace l4::stamps

@@ -199,7 +199,10 @@ Clue named(const Built& built, const WeighedClue& weighed) {
       break;
     case clues::Whose::outsider: {
       const detect::Outsider& outsider = built.findings.hints.outsiders[clue.index];
-      if (!outsider.node.empty()) out.node = outsider.node;
+      if (outsider.home)
+        out.node = built.findings.view.nodes[*outsider.home].name;
+      else if (!outsider.node.empty())
+        out.node = outsider.node;
       out.rank = outsider.rank;
       break;
     }
@@ -312,6 +315,10 @@ void build_nodes(const Built& built, Report& report) {
       for (const std::uint32_t rank : view.nodes[index].ranks)
         if (view.ranks[rank].rank && built.suspects.ranks[rank].score > 0)
           ranks.emplace_back(-built.suspects.ranks[rank].score, *view.ranks[rank].rank);
+      for (std::size_t i = 0; i < built.findings.hints.outsiders.size(); ++i)
+        if (const detect::Outsider& one = built.findings.hints.outsiders[i];
+            one.home == index && one.rank && built.suspects.outsiders[i].score > 0)
+          ranks.emplace_back(-built.suspects.outsiders[i].score, *one.rank);
       std::ranges::sort(ranks);
       for (const auto& [score, rank] : ranks) node.ranks.push_back(rank);
     }
@@ -340,7 +347,7 @@ void build_ranks(const Built& built, Report& report) {
     if (const detect::Outsider* outsider = outsider_of(built, index, view.ranks.size())) {
       rank.rank = outsider->rank;
       rank.rank_source = RankSource::line;
-      rank.node = outsider->node;
+      rank.node = outsider->home ? view.nodes[*outsider->home].name : outsider->node;
     } else {
       const job::RankView& known = view.ranks[index];
       rank.rank = known.rank;
@@ -470,7 +477,7 @@ bool leads_without_node(const Built& built) {
   const auto& ranks = built.suspects.rank_order;
   if (ranks.empty()) return false;
   const auto* outsider = outsider_of(built, ranks.front(), built.findings.view.ranks.size());
-  if (outsider == nullptr || !outsider->node.empty()) return false;
+  if (outsider == nullptr || !outsider->node.empty() || outsider->home) return false;
   const auto& nodes = built.suspects.node_order;
   return nodes.empty() ||
          built.suspects.rank(ranks.front()).score > built.suspects.node(nodes.front()).score;
@@ -492,6 +499,12 @@ Scope scope_of(const Built& built) {
   if (best < numbers::diagnose().scope_score_min) return Scope::unknown;
   if (const auto* outsider = outsider_of(built, order.front(), nodes))
     return outsider->rank ? Scope::rank : Scope::node;
+  const auto& ranks_first = built.suspects.rank_order;
+  if (const auto* named = ranks_first.empty() ? nullptr
+                                              : outsider_of(built, ranks_first.front(),
+                                                            built.findings.view.ranks.size());
+      named != nullptr && named->home == order.front())
+    return Scope::rank;
   const auto& ranks = built.findings.view.nodes[order.front()].ranks;
   const auto suspicious = std::ranges::count_if(ranks, [&](std::uint32_t rank) {
     return !built.findings.view.ranks[rank].launcher &&

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 namespace l4::diagnose {
 namespace {
@@ -45,6 +46,16 @@ std::string when(const Report& report) {
   return text;
 }
 
+/// A line as the end of a sentence.
+std::string at_end(std::string_view text) {
+  constexpr std::size_t kMax = 120;
+  if (text.size() > kMax) {
+    text = text.substr(0, text.find_last_of(' ', kMax));
+    return fmt::format(": {} …", text.substr(0, kMax));
+  }
+  return fmt::format(": {}", text.substr(0, text.find_last_not_of(" .:") + 1));
+}
+
 /// The known fault behind a root event, else the text of the root event, else the reason why the
 /// node is suspect.
 std::string cause(const Report& report) {
@@ -54,7 +65,7 @@ std::string cause(const Report& report) {
       if (fault.id != kUnknownFault &&
           std::ranges::find(fault.evidence, event.id) != fault.evidence.end())
         return fault.stopped_by.empty() ? ": " + fault.title : ": stopped by " + fault.stopped_by;
-    return ": " + event.text.substr(0, 120);
+    return at_end(event.text);
   }
   const bool singled_out =
       report.verdict.scope == Scope::rank || report.verdict.scope == Scope::node;

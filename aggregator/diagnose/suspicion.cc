@@ -48,6 +48,24 @@ void pass_on_launchers(const job::JobView& view, std::vector<Suspicion>& ranks) 
   }
 }
 
+/// What the sources without a rank say on a node concerns the rank of it that lines name, where no
+/// rank of the node has more against it.
+void pass_on_home(const job::JobView& view, const std::vector<detect::Outsider>& outsiders,
+                  Suspects& suspects) {
+  for (std::size_t i = 0; i < outsiders.size(); ++i) {
+    if (!outsiders[i].home || !outsiders[i].rank) continue;
+    const auto& own = view.nodes[*outsiders[i].home].ranks;
+    const auto most = std::ranges::max_element(
+        own, {}, [&](std::uint32_t rank) { return suspects.ranks[rank].score; });
+    if (most == own.end() || view.ranks[*most].rank) continue;
+    Suspicion& named = suspects.outsiders[i];
+    const Suspicion& from = suspects.ranks[*most];
+    named.score += from.score;
+    named.why.insert(named.why.end(), from.why.begin(), from.why.end());
+    keep_earliest(named.first_seen, from.first_seen);
+  }
+}
+
 /// Adds the clues of one rank, node or outsider up; they come in the order of their reasons.
 class Sum {
  public:
@@ -134,6 +152,7 @@ Suspects order_suspects(const job::JobView& view, const std::vector<detect::Outs
   L4_CHECK(suspects.outsiders.size() == outsiders.size(), "{} outsiders are scored of {}",
            suspects.outsiders.size(), outsiders.size());
   pass_on_launchers(view, suspects.ranks);
+  pass_on_home(view, outsiders, suspects);
   for (std::uint32_t node = 0; node < view.nodes.size(); ++node) {
     Suspicion& sum = suspects.nodes[node];
     const Suspicion* best = nullptr;

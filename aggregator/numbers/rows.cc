@@ -384,6 +384,7 @@ constexpr Row kRows[] = {
     row<&Verdict::wait_min>("verdict", "wait_min"),
     row<&Verdict::wait_min_unpaced>("verdict", "wait_min_unpaced"),
     row<&Verdict::wait_gaps>("verdict", "wait_gaps"),
+    row<&Verdict::wait_times_at_once>("verdict", "wait_times_at_once"),
     row<&Verdict::waited_percent>("verdict", "waited_percent"),
     row<&Verdict::echo_wait>("verdict", "echo_wait"),
     row<&Verdict::stood_min>("verdict", "stood_min"),

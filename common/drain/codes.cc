@@ -204,7 +204,7 @@ const CodeList& default_codes() {
           {"exit_code",
            {"exitcode", "exit code", "exit_code", "exit status", "exit_status", "exited with",
             "exited with code", "exited with status", "return code", "return_code", "returncode",
-            "returned code"}},
+            "returned code", "return value", "exit-code"}},
           {"signal", {"signal", "signo", "sig"}},
           {"errno", {"errno", "err_no", "error number"}},
           {"http_status",

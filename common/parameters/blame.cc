@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "common/base/ascii.h"
 #include "common/parameters/blame_forms.h"
@@ -162,6 +163,7 @@ class BlameReader {
       i = found.end;
       if (found.count > 0) mentions_[count_++] = found;
     }
+    note_absent();
     if (count_ == 0) return;
     std::optional<std::size_t> first;
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
@@ -180,6 +182,31 @@ class BlameReader {
   bool has_mark(std::size_t i, char mark) const {
     return i < tokens_.size() && tokens_[i].mark() == mark;
   }
+  /// "[5] finished collective #7, but didn't join collective #8": a list of numbers in front of
+  /// what these did not do.
+  void note_absent() {
+    std::size_t at = 0;
+    while (has_mark(at, '-') || has_mark(at, '*')) ++at;
+    if (!has_mark(at, '[') || count_ == kMentions) return;
+    Mention found;
+    found.begin = at;
+    found.named = Named::rank;
+    for (++at; at < tokens_.size() && tokens_[at].kind == Kind::number;
+         at = has_mark(at, ',') ? at + 1 : at) {
+      if (found.count == kBlamedMax) return;
+      found.values[found.count++] = at++;
+    }
+    if (found.count == 0 || !has_mark(at, ']')) return;
+    found.end = at + 1;
+    bool denied = false;
+    for (; at < tokens_.size() && !found.blamed; ++at) {
+      denied |= is(at, "didn") || is(at, "not");
+      found.blamed = denied && (is(at, "join") || is(at, "joined") || is(at, "enter") ||
+                                is(at, "entered") || is(at, "reach") || is(at, "reached"));
+    }
+    if (found.blamed) mentions_[count_++] = found;
+  }
+
   bool is(std::size_t i, std::string_view low) const {
     return i < tokens_.size() && tokens_[i].kind == Kind::word && same(tokens_[i].text, low);
   }
@@ -475,6 +502,37 @@ std::string_view singled_out(std::string_view text) {
   return text;
 }
 
+/// "Command '[.., '--local_rank=1', ..]' died with ..", "['python', .., '--rank=3'] exits with ..":
+/// the options of a command that ended tell which process it was. Gives "local_rank 1 exited",
+/// however long the command, in `buffer`; else `text`.
+std::string_view ended_command(std::string_view text, std::array<char, 32>& buffer) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kOptions{
+      {{"--local_rank", "local_rank "}, {"--local-rank", "local_rank "}, {"--rank", "rank "}}};
+  constexpr std::array<std::string_view, 4> kEnds{" exit", " died ", " killed", " failed"};
+  constexpr std::size_t kDigitsMax = 7;
+  const std::string_view line = text.substr(0, text.find('\n'));
+  const std::size_t start = std::min(line.find("['"), line.find("Command '"));
+  if (start == line.npos) return text;
+  const std::size_t end = line.find_last_of("'\"");
+  const std::string_view tail = line.substr(end);
+  if (std::ranges::none_of(kEnds, [&](std::string_view one) { return tail.contains(one); }))
+    return text;
+  const std::string_view command = line.substr(start, end - start);
+  for (const auto& [option, name] : kOptions) {
+    std::size_t at = command.find(option);
+    if (at == command.npos) continue;
+    at = command.find_first_not_of("= ',", at + option.size());
+    if (at == command.npos) continue;
+    const std::string_view value = front_while(command.substr(at), is_digit);
+    if (value.empty() || value.size() > kDigitsMax) continue;
+    auto to = buffer.begin();
+    for (const std::string_view part : {name, value, std::string_view{" exited"}})
+      to = std::ranges::copy(part, to).out;
+    return {buffer.begin(), to};
+  }
+  return text;
+}
+
 }  // namespace
 
 bool is_complaint(std::string_view word) {
@@ -482,7 +540,8 @@ bool is_complaint(std::string_view word) {
 }
 
 void mark_blamed(std::string_view message, std::vector<Parameter>& out) {
-  BlameReader(singled_out(message)).read(out);
+  std::array<char, 32> buffer;
+  BlameReader(ended_command(singled_out(message), buffer)).read(out);
 }
 
 }  // namespace l4::parameters

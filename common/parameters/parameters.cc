@@ -252,15 +252,20 @@ class Scanner {
     return same(previous_, "with") ? simple(size, ParameterKind::code, "error ") : 0;
   }
 
-  /// "exit code 1", "exited with code 1", "return status 1"; "status code 503".
+  /// "exit code 1", "exited with code 1", "return status 1", "exited with status
+  /// code 1"; "status code 503".
   std::size_t code_or_status(std::size_t size, Keyword word) {
     const bool code = word == Keyword::code;
     const bool exited =
         code && same(previous_, "with") && (same(earlier_, "exited") || same(earlier_, "exits"));
     if (exited || same(previous_, "exit") || same(previous_, "return"))
       return simple(size, ParameterKind::exit_code, "");
-    const bool http = code && same(previous_, "status");
-    return http ? simple(size, ParameterKind::code, "HTTP ") : 0;
+    if (!code || !same(previous_, "status")) return 0;
+    constexpr std::size_t kHttpDigits = 3;
+    const auto found = number(size, " :=");
+    if (!found || found->digits.size() == kHttpDigits)
+      return simple(size, ParameterKind::code, "HTTP ");
+    return same(earlier_, "with") ? simple(size, ParameterKind::exit_code, "") : 0;
   }
 
   std::size_t simple(std::size_t size, ParameterKind kind, const char* prefix) {

@@ -46,25 +46,32 @@ std::vector<std::optional<TimeMs>> progress_by_node(const job::JobView& view,
   return progress;
 }
 
-/// By stream: last line of its file with which any speaker of the file completed an iteration.
-std::vector<std::uint64_t> completed_by_file(const job::JobView& view) {
+/// Of the file of a stream.
+struct InFile {
+  std::uint64_t completed_line = 0;  ///< the last with which any speaker completed an iteration
+  std::size_t speakers = 0;
+};
+
+/// By stream.
+std::vector<InFile> find_files(const job::JobView& view) {
   const auto logs = job::completed_lines(view);
-  std::vector<std::uint64_t> lines;
-  lines.reserve(view.streams.size());
-  for (const job::StreamView& stream : view.streams) lines.push_back(logs.at(stream.log()));
-  return lines;
+  std::map<job::Log, std::size_t> speakers;
+  for (const job::StreamView& stream : view.streams) ++speakers[stream.log()];
+  std::vector<InFile> files;
+  files.reserve(view.streams.size());
+  for (const job::StreamView& stream : view.streams)
+    files.push_back({logs.at(stream.log()), speakers.at(stream.log())});
+  return files;
 }
 
 /// What a speaker without iterations said without a time, while others that write into its file
 /// completed iterations for long afterwards: all of them print some lines in an iteration.
-bool went_on(const job::JobView& view, const job::Occurrence& occurrence,
-             std::uint64_t completed_line) {
+bool went_on(const job::JobView& view, const job::Occurrence& occurrence, const InFile& file) {
   if (occurrence.time && occurrence.exact) return false;
   if (view.streams[occurrence.stream].state->last_completed) return false;
-  const std::uint64_t most =
-      std::max(numbers::crash().went_on_lines_min,
-               numbers::crash().went_on_lines_of_speaker * view.streams.size());
-  return occurrence.first_line + most < completed_line;
+  const std::uint64_t most = std::max(numbers::crash().went_on_lines_min,
+                                      numbers::crash().went_on_lines_of_speaker * file.speakers);
+  return occurrence.first_line + most < file.completed_line;
 }
 
 /// Without a stamp of its own, a line has the time of its speaker's last stamp, which may be hours
@@ -256,7 +263,7 @@ struct Setting {
   std::vector<std::optional<TimeMs>> progress = progress_by_node(view, clock);  // by node
   std::vector<Gap> gaps = gaps_of(view, progress);                              // by stream
   std::vector<FreeText> free_text = find_free_text(view, hints);                // by stream
-  std::vector<std::uint64_t> completed = completed_by_file(view);               // by stream
+  std::vector<InFile> files = find_files(view);                                 // by stream
   LinesByLog ends = clock.has_iterations() ? LinesByLog() : good_ends(view);
   std::vector<bool> unhurt = clock.has_iterations() ? std::vector<bool>(view.streams.size(), false)
                                                     : find_unhurt(view, hints);  // by stream
@@ -280,15 +287,15 @@ struct Setting {
     if (report.holds(view, at)) return false;
     const FreeText free = hint.by_words ? free_text[at.stream] : FreeText::none;
     if (free == FreeText::all || (free == FreeText::prose && is_prose(event.text))) return true;
-    if (went_on(view, at, completed[at.stream])) return true;
+    if (went_on(view, at, files[at.stream])) return true;
     if (unhurt[at.stream] && hint.ordinary && !hint.known_fault) return true;
     return !clock.has_iterations() && (recurs(view, hint, at) || ended_well_after(view, ends, at));
   }
   bool is_new(const EventHint& hint, const job::Occurrence& at) const {
     if (hint.severity >= Severity::failure && report.holds(view, at)) return true;
     const std::optional<TimeMs>& ended = progress[view.streams[at.stream].node];
-    const bool behind = is_behind(at, completed[at.stream], ended) || is_in_gap(hint, at) ||
-                        after_progress(view, clock, ended, at, hint);
+    const bool behind = is_behind(at, files[at.stream].completed_line, ended) ||
+                        is_in_gap(hint, at) || after_progress(view, clock, ended, at, hint);
     return behind && !is_overtaken(at);
   }
   /// Long behind the line its own stream prints a time from before the end of progress: it belongs
@@ -306,13 +313,29 @@ struct Setting {
     const std::uint64_t line = at.first_line;
     const bool tells = (!known.wording && known.runs) || hint.severity == Severity::fatal ||
                        (hint.known_fault && hint.severity == Severity::failure);
-    if (!tells || hint.mild || at.exact || line <= gap.before) return false;
+    if (!tells || hint.mild || at.exact || line <= gap.before || came_before(at)) return false;
     if (gap.after > 0) return line < gap.after && line + numbers::crash().gap_lines > gap.after;
     const job::Stream& stream = *view.streams[at.stream].state;
     const std::optional<TimeMs>& ended = progress[view.streams[at.stream].node];
     return gap.before > 0 && stream.begin && stream.end && ended &&
            *ended - *stream.end < *stream.end - *stream.begin &&
            stream.is_among_last(line, numbers::crash().gap_lines);
+  }
+  /// A line without a time that tells how a process ends, with which a log ends that tells of no
+  /// progress: of a rank that prints nothing while the others train.
+  bool is_at_end(const EventHint& hint, const job::Occurrence& at) const {
+    const job::Stream& stream = *view.streams[at.stream].state;
+    return hint.severity == Severity::fatal && !hint.mild && !hint.is_echo() && !at.exact &&
+           !stream.last_completed &&
+           stream.is_among_last(at.first_line, numbers::crash().gap_lines);
+  }
+  /// It came behind several stamps, all of them from before the end of progress: the job lived on
+  /// after the first, whenever the last was printed.
+  bool came_before(const job::Occurrence& at) const {
+    const std::optional<TimeMs>& ended = progress[view.streams[at.stream].node];
+    return at.stats.count > 1 && ended && at.time && at.stats.last_time &&
+           *at.stats.last_time > *at.time &&
+           *at.stats.last_time + numbers::crash().margin_min < *ended;
   }
   /// A line without a stamp is later than the stamp before it by an unknown time; but its speaker
   /// completed an iteration behind it, or did not.
@@ -329,7 +352,9 @@ struct Setting {
   }
 };
 
-std::optional<FailureEvent> judge(const Setting& setting, std::uint32_t index) {
+/// `at_end`: what stands at the end of a log counts, whatever the time before it.
+std::optional<FailureEvent> judge(const Setting& setting, std::uint32_t index,
+                                  bool at_end = false) {
   const job::EventView& event = setting.view.events[index];
   const EventHint& hint = setting.hints[index];
   FailureEvent found;
@@ -339,7 +364,7 @@ std::optional<FailureEvent> judge(const Setting& setting, std::uint32_t index) {
   for (std::uint32_t i = 0; i < event.at.size(); ++i) {
     const job::Occurrence& at = event.at[i];
     if (setting.is_usual(event, hint, at)) continue;
-    if (setting.is_new(hint, at))
+    if (setting.is_new(hint, at) || (at_end && setting.is_at_end(hint, at)))
       found.occurrences.push_back(i);
     else if (setting.may_be_new(at))
       ++unsure;
@@ -377,6 +402,25 @@ bool is_cut_short(const job::JobView& view, const FailureEvent& event,
   if (at.stats.last_line < view.streams[at.stream].state->last_line) return false;
   return std::ranges::any_of(survived,
                              [&](std::string_view whole) { return whole.starts_with(cut.text); });
+}
+
+/// Where the job has failed and no event says why, the ends of logs without progress may.
+void add_ends(const Setting& setting, std::vector<FailureEvent>& judged) {
+  const auto fails = [](const FailureEvent& event) { return event.severity >= Severity::failure; };
+  const auto explains = [&](const FailureEvent& event) {
+    const EventHint& hint = setting.hints[event.event];
+    return fails(event) && !hint.is_echo() && !hint.general && !hint.stop;
+  };
+  if (!setting.clock.has_iterations() || !setting.known.wording ||
+      std::ranges::none_of(judged, fails) || std::ranges::any_of(judged, explains))
+    return;
+  for (std::uint32_t i = 0; i < setting.view.events.size(); ++i) {
+    if (!may_indicate(setting.view.events[i], setting.hints[i]) ||
+        setting.hints[i].severity < Severity::fatal ||
+        std::ranges::find(judged, i, &FailureEvent::event) != judged.end())
+      continue;
+    if (auto event = judge(setting, i, true)) judged.push_back(std::move(*event));
+  }
 }
 
 /// A known warning that a few streams print far more often than the others and than any healthy
@@ -458,6 +502,7 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
     return (clock.has_iterations() && caught.changed_nothing(event.event)) ||
            is_cut_short(view, event, survived);
   });
+  add_ends(setting, judged);
   for (FailureEvent& event : judged)
     (event.severity >= Severity::failure ? found.events : quiet).push_back(std::move(event));
   found.pooled = known.runs;

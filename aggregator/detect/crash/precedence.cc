@@ -1,6 +1,7 @@
 #include "aggregator/detect/crash/precedence.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "aggregator/detect/evidence/ending.h"
@@ -64,11 +65,38 @@ bool is_below(const job::JobView& view, const std::vector<EventHint>& hints,
          lines_between(name, below) <= numbers::crash().stack_lines;
 }
 
+/// `before` stands shortly before `behind` in its log.
+bool is_just_before(const job::JobView& view, const FailureEvent& before,
+                    const FailureEvent& behind) {
+  return log_of(view, before) == log_of(view, behind) && before.first_line < behind.first_line &&
+         lines_between(before, behind) <= numbers::crash().block_lines;
+}
+
+/// A launcher says that a process ended by itself: by an exit code, or by a signal with which
+/// nobody asks a process to end ("task 0: Aborted (core dumped)").
+bool tells_of_end(std::string_view text) {
+  constexpr std::array<std::string_view, 4> kSignals{"(core dumped)", ": Segmentation fault",
+                                                     ": Bus error", ": Aborted"};
+  return exit_code_in(text).value_or(0) != 0 ||
+         std::ranges::any_of(kSignals, [&](std::string_view one) { return text.contains(one); });
+}
+
 /// A launcher ends the others once it has said that a process ended by itself: nobody else did.
 bool stops_the_rest(const job::JobView& view, const FailureEvent& ended, const FailureEvent& stop) {
-  return exit_code_in(view.events[ended.event].text).value_or(0) != 0 &&
-         log_of(view, ended) == log_of(view, stop) && ended.first_line < stop.first_line &&
-         lines_between(ended, stop) <= numbers::crash().block_lines;
+  return tells_of_end(view.events[ended.event].text) && is_just_before(view, ended, stop);
+}
+
+/// "Terminating unresponsive rank 6, signal SIGKILL": a monitor says that it kills a process, and
+/// the exit by this signal tells nothing else.
+bool announces_kill(const job::JobView& view, const FailureEvent& announced,
+                    const FailureEvent& event) {
+  constexpr int kKilled = -9, kKilledOfShell = 137;
+  const auto code = exit_code_in(view.events[event.event].text);
+  const std::string_view text = view.events[announced.event].text;
+  const bool ends = text.contains("erminating") || text.contains("illing") ||
+                    text.contains("Sent ") || text.contains("ending ");
+  return (code == kKilled || code == kKilledOfShell) && ends && text.contains("SIGKILL") &&
+         is_just_before(view, announced, event);
 }
 
 struct Order {
@@ -95,9 +123,11 @@ void settle_precedence(const job::JobView& view, const std::vector<EventHint>& h
   for (FailureEvent& event : events) {
     const EventHint& own = hints[event.event];
     const bool name_alone = is_name_alone(view.events[event.event].text);
-    if (!own.general && !own.dying && !own.stop && !name_alone) continue;
+    const bool exited = exit_code_in(view.events[event.event].text).has_value();
+    if (!own.general && !own.dying && !own.stop && !name_alone && !exited) continue;
     event.follows = std::ranges::any_of(events, [&](const FailureEvent& other) {
       if (name_alone && is_below(view, hints, other, event)) return true;
+      if (exited && announces_kill(view, other, event)) return true;
       if (own.stop && stops_the_rest(view, other, event)) return true;
       if (own.dying && died_before(hints, other, event)) return true;
       if (!own.general) return false;

@@ -149,17 +149,32 @@ void Accusers::take(const Parameter& value, Tuple& tuple) const {
     if (from == to && may_be_outside(Rank{*rank})) tuple.unknown_ranks.emplace_back(*rank);
   } else if (value.kind == ParameterKind::device && value.value.starts_with(kLocalRank)) {
     const auto local = number(std::string_view(value.value).substr(kLocalRank.size()));
-    for (const std::uint32_t stream : tuple.seen->streams)  // of the speaker's own node
-      for (const std::uint32_t rank : view_.nodes[view_.streams[stream].node].ranks)
-        if (local && view_.ranks[rank].local_rank == local && !view_.ranks[rank].launcher)
-          insert(tuple.ranks, rank);
+    if (local) take_local(*local, tuple);
   }
 }
 
+/// A local rank is one of the speaker's own node. On the only node of a job it is the rank.
+void Accusers::take_local(std::int32_t local, Tuple& tuple) const {
+  const bool alone = view_.nodes.size() == 1;
+  const std::size_t before = tuple.ranks.size();
+  for (const std::uint32_t stream : tuple.seen->streams)
+    for (const std::uint32_t one : view_.nodes[view_.streams[stream].node].ranks) {
+      const job::RankView& rank = view_.ranks[one];
+      if (rank.launcher) continue;
+      if (rank.local_rank == local || (alone && rank.rank == Rank{local})) insert(tuple.ranks, one);
+    }
+  if (!alone || tuple.ranks.size() > before || !may_be_outside(Rank{local})) return;
+  insert(tuple.nodes, 0);
+  tuple.unknown_ranks.emplace_back(local);
+}
+
 std::uint32_t Accusers::outsider(const Outsider& one) {
-  const auto [place, created] =
-      places_.try_emplace(one, static_cast<std::uint32_t>(outsiders_.size()));
-  if (created) outsiders_.push_back(one);
+  const auto [place, created] = places_.try_emplace(std::pair(one.node, one.rank),
+                                                    static_cast<std::uint32_t>(outsiders_.size()));
+  if (created)
+    outsiders_.push_back(one);
+  else if (!outsiders_[place->second].home)
+    outsiders_[place->second].home = one.home;
   return place->second;
 }
 
@@ -168,6 +183,9 @@ void Accusers::add(Tuple&& tuple, Accused& to) {
     return std::ranges::any_of(tuple.seen->streams,
                                [&](std::uint32_t stream) { return is_own(view_.streams[stream]); });
   };
+  const bool lives_here =
+      tuple.nodes.size() == 1 && tuple.unknown_nodes.empty() && tuple.unknown_ranks.size() == 1;
+  const auto home = lives_here ? std::optional(tuple.nodes[0]) : std::nullopt;
   // A rank is more exact than its node, which the same line names.
   std::erase_if(tuple.nodes, [&](std::uint32_t node) {
     return std::ranges::any_of(tuple.ranks,
@@ -186,7 +204,7 @@ void Accusers::add(Tuple&& tuple, Accused& to) {
   }
   for (const std::string& node : tuple.unknown_nodes)
     insert(to.outsiders, outsider({node, std::nullopt}));
-  for (const Rank rank : tuple.unknown_ranks) insert(to.outsiders, outsider({"", rank}));
+  for (const Rank rank : tuple.unknown_ranks) insert(to.outsiders, outsider({"", rank, home}));
 }
 
 /// Names without a complaint beside them: the nodes, unless one of them speaks.

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "common/base/ids.h"
@@ -29,8 +30,10 @@ namespace l4::detect {
 
 /// A node or rank that lines name and that wrote none itself.
 struct Outsider {
-  std::string node;  ///< empty: only the rank is known
+  std::string node;  ///< empty: only the rank is known, or a node of the job has it
   std::optional<Rank> rank;
+  /// JobView::nodes: the node of the job that the lines name beside the rank.
+  std::optional<std::uint32_t> home = std::nullopt;
   auto operator<=>(const Outsider&) const = default;
 };
 
@@ -56,6 +59,7 @@ class Accusers {
   std::optional<std::uint32_t> node_of(std::string_view name) const;
   void learn_own_names();
   void take(const wire::Parameter& value, Tuple& tuple) const;
+  void take_local(std::int32_t local, Tuple& tuple) const;
   bool may_be_outside(const wire::Parameter& value) const;
   bool may_be_outside(Rank rank) const;
   void add(Tuple&& tuple, Accused& to);
@@ -70,7 +74,7 @@ class Accusers {
   std::int32_t rank_max_ = -1;
   bool named_by_address_ = false;
   std::vector<Outsider> outsiders_;
-  std::map<Outsider, std::uint32_t> places_;
+  std::map<std::pair<std::string, std::optional<Rank>>, std::uint32_t> places_;  // of outsiders_
 };
 
 }  // namespace l4::detect

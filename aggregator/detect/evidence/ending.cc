@@ -13,7 +13,7 @@
 namespace l4::detect {
 namespace {
 
-constexpr std::array<EndingForm, 48> kForms{{
+constexpr std::array<EndingForm, 57> kForms{{
     {Ending::gone,
      "leaked {semaphore|shared_memory|shared memory|folder|file}*clean up at *shutdown",
      "resource_tracker: There appear to be 56 leaked semaphore objects to clean up at shutdown"},
@@ -56,6 +56,24 @@ constexpr std::array<EndingForm, 48> kForms{{
      "wandb: Waiting for W&B process to finish... (failed 1). Press Control-C to abort syncing."},
     {Ending::badly, "program failed with code",
      "wandb: Program failed with code 255.  Press ctrl-c to abort syncing."},
+    {Ending::badly,
+     "{job|vcjob|workload|workflow|trial|experiment|submission|allocation|run|application} "
+     "*{failed|aborted|errored}$",
+     "AzureMLCompute job failed."},
+    {Ending::badly, "{job|workload|workflow|trial|experiment|run} failed{, see |: submitted }",
+     "Workload failed, see run output for details"},
+    {Ending::badly, "{jobfailed|userscriptexception|executeuserscripterror}:",
+     "JobFailed: Submitted script failed, see the driver log"},
+    {Ending::badly, "{reporting|reported} {training|job|run} failure",
+     "sagemaker-training-toolkit ERROR Reporting training FAILURE"},
+    {Ending::badly, "{job|run|training|script} {finished|ended|completed}: failed",
+     "torchx 2024-05-02 ERROR Job finished: FAILED"},
+    {Ending::badly, "abnormal termination (", "(1) Abnormal termination (signal 9)"},
+    {Ending::badly, "{non-zero|nonzero} {exit |return |}{code|status}",
+     "The replica workerpool0-0 exited with a non-zero status of 1. See the logs"},
+    {Ending::badly, "failed with {return|exit} {code|codes|status}",
+     "ERROR: Job 1 failed with return code list: [1]"},
+    {Ending::badly, "^{make|gmake|ninja}* error <*>$", "make: [Makefile:12: train] Error <*>"},
     {Ending::badly, "^subject: job *exited$", "Subject: Job 4711: <train> in cluster <hpc> Exited"},
     {Ending::badly, "{jobstate|state|status}{=|: |:}{failed|timeout|node_fail|out_of_memory}",
      "JobState=FAILED Reason=NonZeroExitCode"},
@@ -296,7 +314,8 @@ std::span<const EndingForm> ending_forms() {
 std::optional<int> exit_code_in(std::string_view text) {
   constexpr auto kBefore = std::to_array<std::string_view>(
       {"exited with ", "exit code", "exit status", "exit value", "exitcode", "exit_code",
-       "exit_status", "return code", "return_code", "returncode", "return status"});
+       "exit_status", "exit-code", "return code", "return_code", "returncode", "return status",
+       "return value"});
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (lower(text[i]) != 'e' && lower(text[i]) != 'r') continue;
     if (i > 0 && is_of_word(text[i - 1])) continue;
@@ -305,14 +324,16 @@ std::optional<int> exit_code_in(std::string_view text) {
       if (!length) continue;
       std::string_view rest = text.substr(i + *length);
       rest.remove_prefix(std::min(rest.find_first_not_of(" \t:=([\"'<"), rest.size()));
-      for (const std::string_view word : {"code ", "status ", "is ", "of ", "with "})
+      for (const std::string_view word : {"status ", "code ", "is ", "of ", "with "})
         if (begins_lower(rest, word)) rest.remove_prefix(word.size());
+      rest.remove_prefix(std::min(rest.find_first_not_of(" =:"), rest.size()));
       int code = 0;
       const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), code);
-      const char behind = end == rest.data() + rest.size() ? ' ' : *end;
-      if (error == std::errc{} && !is_of_word(behind) && behind != '.') return code;
-      if (error == std::errc{} && behind == '.' && end + 1 == rest.data() + rest.size())
-        return code;
+      const std::string_view behind(end, rest.data() + rest.size());
+      const bool whole =
+          behind.empty() ||
+          (behind[0] == '.' ? behind.size() == 1 || behind[1] == ' ' : !is_of_word(behind[0]));
+      if (error == std::errc{} && whole) return code;
     }
   }
   return std::nullopt;
@@ -348,6 +369,7 @@ Ending ending_of(std::string_view text) {
   if (const auto code = exit_code_in(text); code && !tells_of_asked(text))
     ending = *code == 0 ? Ending::well : Ending::badly;
   if (ending == Ending::none || ending == Ending::gone) return ending;
+  if (ending == Ending::badly && tells_of_asked(text)) return Ending::none;
   if (ending == Ending::asked) return only_may_be_asked(text) ? Ending::none : ending;
   // "Loss is nan, stopping training": what stopped it was a failure.
   if (ending == Ending::kept && stops_for_failure(text)) return Ending::none;

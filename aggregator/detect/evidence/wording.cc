@@ -182,6 +182,15 @@ std::string_view find_exception(std::string_view text) {
   return find_of_module(text);
 }
 
+/// "StopIteration", "queue.Empty": the name of a class, perhaps of a module, and nothing else. At
+/// error level it is the exception of a traceback.
+bool is_lone_class(std::string_view text) {
+  const std::string_view name = text.substr(text.rfind('.') + 1);
+  return name.size() > 2 && is_upper(name[0]) &&
+         std::ranges::all_of(text, [](char c) { return is_word(c) || c == '.'; }) &&
+         std::ranges::any_of(name, is_lower);
+}
+
 /// One of the phrases stands behind a word.
 template <std::size_t N>
 bool holds(std::string_view text, const std::array<std::string_view, N>& phrases) {
@@ -236,7 +245,9 @@ Severity severity_of(std::string_view text, Level level) {
   if (level == Level::fatal) return Severity::fatal;
   const bool changed = text.starts_with('+') || text.starts_with('-');  // in a diff, if it is code
   if ((level == Level::unknown || changed) && is_code(text)) return Severity::none;
-  Severity words = find_exception(text).empty() ? by_words(text) : Severity::fatal;
+  const bool thrown =
+      !find_exception(text).empty() || (level == Level::error && is_lone_class(text));
+  Severity words = thrown ? Severity::fatal : by_words(text);
   if (words > Severity::notice && (holds(text, kGoesOn) || is_python_warning(text)))
     words = Severity::notice;
   if (words == Severity::failure && stops_for_failure(text)) words = Severity::fatal;

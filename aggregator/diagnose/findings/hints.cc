@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "aggregator/detect/evidence/ending.h"
 #include "aggregator/detect/evidence/statement.h"
 #include "aggregator/diagnose/findings/pool.h"
 #include "aggregator/faults/library.h"
@@ -178,7 +179,10 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
         hints.faults[i].empty() && event.level <= Level::info && !detect::says_at_front(facts);
     hint.ordinary = hints.faults[i].empty();
     hint.mild = only_warns(event);
-    if (!hints.faults[i].empty()) take_known(hints.faults[i], hint);
+    if (!hints.faults[i].empty())
+      take_known(hints.faults[i], hint);
+    else  // a platform's word for the outcome
+      hint.general = detect::ending_of(event.text) == detect::Ending::badly;
     if (!hint.stop && detect::is_python_warning(event.text)) {  // whatever it warns of
       hint.mild = true;
       hint.severity = std::min(hint.severity, Severity::notice);
@@ -194,6 +198,7 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
     }
     hint.dying = is_dying(event.text);
     if (hint.by_words && is_heading(event.text)) hint.consequence = true;
+    if (detect::is_head_of_thread(event.text)) hint.consequence = true;
     if (is_head_alone(event.text)) hint.consequence = true;  // the lines behind it are missing
     constexpr std::uint8_t kEcho = wire::kMarkTeardown | wire::kMarkAftermath;
     if ((event.marks & kEcho) != 0 && !hint.stop) hint.consequence = true;

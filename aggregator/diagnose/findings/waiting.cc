@@ -39,6 +39,17 @@ std::optional<Millis> delay_to(const Findings& findings, const std::optional<Tim
   return std::max(Millis{0}, *sign - *progress);
 }
 
+/// The first failure says itself that it waited long, and nothing tells of another reason.
+bool waited_first(const Findings& findings) {
+  for (const FailureEvent& failure : findings.failures.events) {  // by place
+    if (failure.severity < Severity::failure) continue;
+    const auto waited = waited_for(findings);
+    return findings.hints.events[failure.event].waited && waited &&
+           *waited >= numbers::verdict().wait_min_unpaced;
+  }
+  return false;
+}
+
 /// Longest pause between two signs of the failure: after the first sign the other ranks printed
 /// only when their own wait was over.
 Millis longest_pause(const Findings& findings) {
@@ -103,6 +114,17 @@ bool was_left_waiting(const Findings& findings, Millis pause) {
   return false;
 }
 
+/// Nothing says that it waited, and all that failed did so at once, up to the exit of a process.
+bool failed_at_once(const Findings& findings, Millis pause) {
+  bool ended = false;
+  for (const FailureEvent& failure : findings.failures.events) {
+    if (failure.severity < Severity::failure) continue;
+    if (findings.hints.events[failure.event].waited) return false;
+    ended |= ends_process(findings, failure);
+  }
+  return ended && findings.failures.fatal && longest_pause(findings) < pause;
+}
+
 }  // namespace
 
 std::optional<Millis> delay_to_failure(const Findings& findings) {
@@ -112,14 +134,17 @@ std::optional<Millis> delay_to_failure(const Findings& findings) {
 
 bool began_as_hang(const Findings& findings) {
   const auto first = delay_to_failure(findings);
-  if (!first || failed_at_work(findings)) return false;
+  if (!first) return waited_first(findings);
+  if (failed_at_work(findings)) return false;
   const Millis pause = least_wait(findings);
   if (was_left_waiting(findings, pause)) return false;
   const auto waited = waited_for(findings);
   if (waited && *first >= *waited * numbers::verdict().waited_percent / 100) return true;
   // Behind its last iteration nothing was to come but the end of the job.
+  const double times = failed_at_once(findings, pause) ? numbers::verdict().wait_times_at_once : 1;
   const bool stood =
-      *first >= pause || longest_pause(findings) >= std::max(numbers::verdict().echo_wait, pause);
+      static_cast<double>(first->count()) >= times * static_cast<double>(pause.count()) ||
+      longest_pause(findings) >= std::max(numbers::verdict().echo_wait, pause);
   if (stood && !findings.endings.complete) return true;
   const auto last = delay_to(findings, findings.failures.last_failure);
   return waited && last && *last >= pause &&

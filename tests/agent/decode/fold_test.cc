@@ -93,6 +93,9 @@ const FoldRow kFoldRows[] = {
     {"exception without text",
      "Traceback (most recent call last):\n  File \"a\", line 1, in f\n_queue.Empty\nnext\n",
      {"_queue.Empty", "next"}},
+    {"kind: an exception without a message",
+     "Traceback (most recent call last):\n  File \"a\", line 1, in f\nEarlyStop\nnext\n",
+     {"EarlyStop", "next"}},
     {"assertion without text",
      "Traceback (most recent call last):\n  File \"a\", line 1, in f\n    check(a, b)\n"
      "  File \"b\", line 2, in check\n    assert a % b == 0\n           ^^^^^^^^^^\n"

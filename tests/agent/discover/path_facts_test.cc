@@ -82,9 +82,11 @@ TEST_CASE("path facts: one row per layout") {
 }
 
 TEST_CASE("path facts: folders that are no nodes") {
-  for (const char* name : {"logs", "job-12", "attempt_0", "run3", "2024", "rank.3", "stdout"})
+  for (const char* name : {"logs", "job-12", "attempt_0", "run3", "2024", "rank.3", "stdout",
+                           "log_gpt", "logs-run4", "msrun_log", "train_outputs", "gpt.out"})
     CHECK_FALSE(node_like(name));
-  for (const char* name : {"node-00", "r7i17n2", "dgx39", "ip-26-0-14-30", "worker-33"})
+  for (const char* name : {"node-00", "r7i17n2", "dgx39", "ip-26-0-14-30", "worker-33", "logan-7",
+                           "blog3", "outpost-2"})
     CHECK(node_like(name));
 }
 

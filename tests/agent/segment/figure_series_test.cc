@@ -93,6 +93,22 @@ TEST_CASE("figure series: a window ends where the values jump") {
   CHECK(counted(made.windows) == 140);
 }
 
+TEST_CASE("figure series: they may jump anywhere in a window") {
+  for (int at = 60; at < 140; ++at) {
+    CAPTURE(at);
+    FigureSeries series(SourceId{3});
+    for (int i = 0; i < 200; ++i)
+      series.add(FigureKind::loss, "loss", Iteration{i}, i < at ? 2.0 + 0.01 * (i % 7) : 900.0 + i);
+    std::vector<FigureWindow> windows;
+    series.release(windows, true);
+    for (const FigureWindow& window : windows)
+      CHECK((window.most < 3 || window.least > 800));  // none has values of both
+    CHECK(std::ranges::any_of(windows, [&](const FigureWindow& window) {
+      return window.first == Iteration{at} && window.least > 800;
+    }));
+  }
+}
+
 TEST_CASE("figure series: any values are counted once, in order, and windows are few") {
   for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u}) {
     INFO("seed ", seed);

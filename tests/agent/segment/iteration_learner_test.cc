@@ -29,7 +29,9 @@ struct Learned {
   std::size_t numberings = 0;
 };
 
-/// Reads lines one second apart as one source without any rule pack.
+constexpr Millis kUntimed{-1};
+
+/// Reads lines one second apart, or without times, as one source without any rule pack.
 Learned learn(const std::vector<std::string>& lines, Millis pace = Millis{1000}) {
   Learned learned;
   drain::TemplateMiner miner;
@@ -46,7 +48,7 @@ Learned learn(const std::vector<std::string>& lines, Millis pace = Millis{1000})
     ++line;
     decode::Record record;
     record.text = text;
-    record.time = time += pace;
+    if (pace >= Millis{0}) record.time = time += pace;
     record.lines = {&line, 1};
     record.bytes = {at, at + text.size() + 1};
     at = record.bytes.to;
@@ -206,6 +208,30 @@ TEST_CASE("a restart from a checkpoint does not lose the marker") {
   const Learned learned = learn(lines);
   CHECK(learned.completed.back() == 60);
   CHECK(std::ranges::count(learned.completed, 35) == 2);
+}
+
+TEST_CASE(
+    "kind: a bare number beside a loss is a marker without any time, and no other number is") {
+  const std::vector<LineOf> forms{
+      [](int i) { return fmt::format("{} | loss {:.4f} | lr 3.1e-4 | 165.11ms", i, 3.0 / i); },
+      [](int i) { return fmt::format("{:06d}: loss={:.3f}", 10 * i, 3.0 / i); },
+      [](int i) { return fmt::format("[{}] train_loss {:.3f} tok/s 9031", i, 3.0 / i); },
+      [](int i) { return fmt::format("{{\"i\": {}, \"loss\": {:.3f}}}", i, 3.0 / i); }};
+  for (const LineOf& form : forms) {
+    CAPTURE(form(1));
+    const Learned learned = learn(repeat(form, 60), kUntimed);
+    CHECK(learned.completed.size() >= 40);
+    CHECK(learn(repeat(form, 10), kUntimed).completed.empty());
+  }
+  const std::vector<LineOf> others{
+      [](int i) { return fmt::format("{} | conv | {} params", i, 64 * i); },
+      [](int i) { return fmt::format("{}: val_loss {:.3f}", i, 3.0 / i); },
+      [](int i) { return fmt::format("{} of the files are loaded, time {:.2f}", i, 0.1 * i); },
+      [](int i) { return fmt::format("{} | loss {:.4f}", i * 7919 % 1000, 3.0 / i); }};
+  for (const LineOf& form : others) {
+    CAPTURE(form(1));
+    CHECK(learn(repeat(form, 60), kUntimed).completed.empty());
+  }
 }
 
 TEST_CASE("few lines convince nobody") {

@@ -61,6 +61,8 @@ inline constexpr StampRow kStampRows[] = {
     {"Mar  2 15:59:56 node-3 kernel: text", "syslog", "2026-03-02T15:59:56.000Z", "kernel: text"},
     {"2023-03-02T15:59:56.123456+00:00 node-3 kernel: text", "syslog_iso",
      "2023-03-02T15:59:56.123Z", "kernel: text"},
+    {"005 (4711.000.000) 2024-05-02 11:06:03 Job terminated.", "condor", "2024-05-02T11:06:03.000Z",
+     "005 (4711.000.000) Job terminated."},
     {"kern  :warn  : 2025-01-21T04:41:44,283302+00:00 NVRM: Xid", "dmesg_decoded",
      "2025-01-21T04:41:44.283Z", "NVRM: Xid"},
     {"{\"level\": \"error\", \"time\": \"2024-01-01T10:00:00Z\", \"msg\": 1}", "keyed",

@@ -1,6 +1,9 @@
 // What a launcher's table of failed ranks says of a job, and when nobody needs it.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "aggregator/diagnose/diagnose.h"
 #include "aggregator/faults/library.h"
 #include "tests/aggregator/diagnose/made_faults.h"
@@ -52,6 +55,51 @@ TEST_CASE("launcher: the rank that its table names leads, if its logs were not r
   CHECK(report.nodes.front().node == "node-3x");
   REQUIRE_FALSE(report.ranks.empty());
   CHECK(report.ranks.front().rank == Rank{5});
+}
+
+TEST_CASE(
+    "launcher: the rank that its table names on a node that prints no ranks is at home there") {
+  MadeJob job(2);
+  const SourceId console = job.add_source(1).id;
+  job.iterate_all(1, 30);
+  wire::Segment& said = job.say_on(1, console, {"failed (exitcode: -9)", Level::error}, 31'000);
+  said.parameters.push_back(
+      {said.events.front().id,
+       1,
+       {{wire::ParameterKind::rank, "5", true}, {wire::ParameterKind::host, "node-1", true}}});
+  const Report report = diagnose(job.state(), {}, {}).report;
+  REQUIRE_FALSE(report.ranks.empty());
+  REQUIRE_FALSE(report.nodes.empty());
+  CHECK(report.nodes.front().node == "node-1");
+  const auto named = std::ranges::find(report.ranks, std::optional(Rank{5}), &SuspectRank::rank);
+  REQUIRE(named != report.ranks.end());
+  CHECK(named->node == "node-1");
+  CHECK(std::ranges::count(report.nodes.front().ranks, Rank{5}) == 1);
+}
+
+TEST_CASE("kind: a platform's word for the outcome is no root beside the line that tells why") {
+  const auto role_of = [](const char* outcome, bool alone) {
+    MadeJob job(2);
+    job.iterate_all(1, 30);
+    const SourceId console = job.add_source(1).id;
+    if (!alone) job.say(1, {"ValueError: sample 88 is too long", Level::error}, 31'000);
+    job.say_on(1, console, {outcome, Level::error}, 31'500);
+    const Report report = diagnose(job.state(), {}, {}).report;
+    const auto event = std::ranges::find(report.events, outcome, &IndicatingEvent::text);
+    REQUIRE(event != report.events.end());
+    return event->role;
+  };
+  for (const char* outcome :
+       {"training-toolkit ERROR Reporting training FAILURE",
+        "ERROR Execution failed. User process 'python' exited with status code 1. Check the log",
+        "Workload failed, see run output",
+        "Trial 41 was terminated: container failed with "
+        "non-zero exit code: 1",
+        "[cli.launcher] Rank 3 crashed with exit code 1."}) {
+    CAPTURE(outcome);
+    CHECK(role_of(outcome, false) == Role::consequence);
+    CHECK(role_of(outcome, true) == Role::root);
+  }
 }
 
 TEST_CASE("launcher: a rank that tells of a cause leads over the one of the table") {

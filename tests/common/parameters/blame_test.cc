@@ -118,10 +118,34 @@ TEST_CASE("blame: kind 'singled out': of several failures the heading says which
   });
 }
 
+TEST_CASE("blame: kind 'a command that ended': its options tell which process it was") {
+  const std::string many(1500, 'x');
+  check_blame({
+      {"subprocess.CalledProcessError: Command '['/opt/bin/python', '-u', 'train.py', "
+       "'--local_rank=1', '--fp16']' died with <Signals.SIGKILL: 9>.",
+       "device local rank 1"},
+      {"subprocess.CalledProcessError: Command '['/opt/bin/python', 'run.py', '--local-rank', '6', "
+       "'--data', '" +
+           many + "']' returned non-zero exit status 1.",
+       "device local rank 6"},
+      {"[launch.py:325:sigkill_handler] ['/usr/bin/python3', '-u', 'sft.py', '--local_rank=3', "
+       "'--deepspeed'] exits with return code = -9",
+       "device local rank 3"},
+      {"Command 'python main.py --rank 5 --name x' returned non-zero exit status 137.", "rank 5"},
+      {"Command '['git', 'rev-parse', 'HEAD']' returned non-zero exit status 128.", ""},
+      {"started ['python', 'train.py', '--local_rank=0']", ""},
+  });
+}
+
 TEST_CASE("blame: peers name whom they wait for, not themselves") {
   check_blame({
       {"One or more tensors are waiting for remainder of ranks for more than 60 seconds.",
        "rank 2, rank 6", "Missing ranks:\n2: [grad_0, grad_1 ...]\n6: [grad_0]"},
+      {"- [5] finished collective #50932, but didn't join collective #50933 (count from 1)",
+       "rank 5"},
+      {"[2, 7] joined barrier 3 but did not reach barrier 4", "rank 2, rank 7"},
+      {"[12] these ranks have not entered all_reduce", "rank 12"},
+      {"[0, 1, 2, 3, 4, 6, 7] started _reduce_scatter_base", ""},
       {"HorovodBroadcast_global_step_0 [missing ranks: 1]", "rank 1"},
       {"RuntimeError: Rank 1 successfully reached monitoredBarrier, but received errors while "
        "waiting for send/recv from rank 4.",

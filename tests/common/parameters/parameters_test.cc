@@ -102,6 +102,7 @@ const std::vector<Row> kRows{
     {"Process 4711 exits with return code = -6", {"exit_code=-6"}},
     {"returned non-zero exit status 1.", {"exit_code=1"}},
     {"container exited with code 137", {"exit_code=137"}},
+    {"User process 'python' exited with status code 1.", {"exit_code=1"}},
     // Paths and durations.
     {"[./gloo/transport/tcp/pair.cc:598] Connection reset", {}},
     {"see https://pytorch.org/docs/stable/elastic/errors.html", {}},

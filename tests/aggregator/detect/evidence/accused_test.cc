@@ -61,6 +61,23 @@ TEST_CASE("accused: ranks and nodes of the job, by number, name and long name") 
   CHECK(both.nodes.empty());
 }
 
+TEST_CASE("accused: a rank that wrote no line, beside its node: it is at home there") {
+  MadeJob job(4, 2);
+  say(job, 0, "table <*>", "rank 9 on node-1 died");
+  say(job, 1, "again <*>", "rank 9 died");
+  say(job, 1, "local <*>", "local_rank: 3 died");
+  const Named beside = named_in(job, "table");
+  CHECK(beside.nodes == std::vector<std::string>{"node-1"});
+  CHECK(beside.outsiders == std::vector<Outsider>{{"", Rank{9}, 1}});
+  CHECK(named_in(job, "again").outsiders == std::vector<Outsider>{{"", Rank{9}}});
+  CHECK(named_in(job, "local").outsiders.empty());  // of several nodes: no number in the job
+  MadeJob one(1, 2);
+  say(one, 0, "local <*>", "local_rank: 3 died");
+  say(one, 0, "other <*>", "local_rank: 1 died");
+  CHECK(named_in(one, "local").outsiders == std::vector<Outsider>{{"", Rank{3}, 0}});
+  CHECK(named_in(one, "other").ranks == std::vector<int>{1});
+}
+
 TEST_CASE("accused: who wrote no line is an outsider, unless the name may be another name") {
   MadeJob job(4, 2);
   say(job, 0, "task <*>: Killed", "task 9: Killed");

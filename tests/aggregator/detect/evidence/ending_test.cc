@@ -146,6 +146,7 @@ TEST_CASE("endings: exit code 0 is no failure, any other is one") {
   }
   CHECK(exit_code_in("returned non-zero exit status 1.") == 1);
   CHECK(exit_code_in("return code = -9") == -9);
+  CHECK(exit_code_in("exited with status code 1. Please check the log") == 1);
   CHECK_FALSE(exit_code_in("exit codes of all ranks"));
   CHECK_FALSE(exit_code_in("exit code 0.5"));
 }

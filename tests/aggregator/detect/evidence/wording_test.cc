@@ -119,6 +119,17 @@ TEST_CASE("the kind of an exception is its name and how its message begins") {
   CHECK(exception_kind("loss 1.2").empty());
 }
 
+TEST_CASE("kind: an exception without a message ends the program like any other") {
+  for (const char* text :
+       {"StopIteration", "queue.Empty", "GeneratorExit", "my_app.jobs.EarlyStop"}) {
+    CAPTURE(text);
+    CHECK(severity_of(text, Level::error) == Severity::fatal);
+    CHECK(severity_of(text, Level::unknown) == Severity::none);
+  }
+  CHECK(severity_of("Trainer is late", Level::error) == Severity::failure);
+  CHECK(severity_of("ABC", Level::error) == Severity::failure);
+}
+
 TEST_CASE("case does not matter") {
   for (const char* text : {"FATAL: giving up", "fatal: giving up", "Fatal: giving up"})
     CHECK(severity_of(text, Level::unknown) == Severity::fatal);
