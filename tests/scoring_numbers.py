@@ -42,10 +42,12 @@ PAPER = "the published method, to the letter (--scoring paper)"
 QUARTILE = "names the quartile"
 MOST = "two thirds: what 'most' means"
 SAVED = "least bytes of an entry that is saved"
+SIGNAL = "the number of a signal, as exit codes tell it"
 LETTERS = "letters, or the length of a word that stands beside it"
 # File below aggregator -> what its lines hold -> why the number stays there.
 EXCEPTIONS = {
     "detect/crash/free_text.cc": {"plain * 100": UNIT},
+    "detect/crash/precedence.cc": {"kKilled = -9": SIGNAL},
     "detect/cross_job/cross_job.cc": {"3.0 / 8": FORMULA},  # Anscombe's transform
     "detect/delay/late_starts.cc": {
         "values.size() * 3 / 4": QUARTILE, "* 1.4826 *": FORMULA, "kLinesLikely": MEMORY},
@@ -112,7 +114,7 @@ EXCEPTIONS = {
     "diagnose/read_summary.cc": {"kShown": SHOWN},
     "diagnose/report.h": {"kCluesMax": SHOWN, "kSourcesReadMax": SHOWN},
     "diagnose/report_builder.cc": {"alike * 3 > nodes * 2": MOST},
-    "diagnose/summary.cc": {"substr(0, 120)": SHOWN},
+    "diagnose/summary.cc": {"kMax": SHOWN},
     "diagnose/suspicion.cc": {"kReasonsMax": SHOWN},
     "diagnose/findings/waiting.cc": {"waited_percent / 100": UNIT},
     "watch/job_watch.cc": {"archive.map(self.agents_, 10": SAVED},

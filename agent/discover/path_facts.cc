@@ -332,7 +332,7 @@ bool node_like(std::string_view folder) {
       "torchrun", "torchelastic", "results",   "raw",     "device", "history"};
   constexpr std::array<std::string_view, 9> kFronts{"job",   "run",    "attempt", "case", "exp",
                                                     "trial", "device", "rank",    "slurm"};
-  constexpr std::array<std::string_view, 7> kBacks{"log", "logs",  "output", "outputs",
+  constexpr std::array<std::string_view, 7> kBacks{"log", "logs",   "output", "outputs",
                                                    "out", "stdout", "results"};
   const std::string name = lower(folder);
   if (name.empty() || all_digits(name)) return false;

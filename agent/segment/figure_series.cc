@@ -89,8 +89,8 @@ void FigureSeries::add_finite(Series& series, std::optional<Iteration> iteration
   const Range range = known ? Range{series.low, series.high} : series.before.value_or(Range{});
   const double margin = std::max(range.high - range.low,
                                  kNarrow * std::max(std::abs(range.low), std::abs(range.high)));
-  const bool is_outside = (known || series.before) &&
-                          (value > range.high + margin || value < range.low - margin);
+  const bool is_outside =
+      (known || series.before) && (value > range.high + margin || value < range.low - margin);
   if (!is_outside) {
     const bool first = series.values.size() == 1 + series.outside;
     series.low = first ? value : std::min(series.low, value);

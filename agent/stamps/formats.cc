@@ -30,7 +30,7 @@ constexpr std::string_view kFrames =
 // lines too.
 constexpr std::array kFormats{
     StampFormat{"mllog", ":", ":", kAny, mllog},
-    StampFormat{"condor", "0", "0123", " ", condor},
+    StampFormat{"condor", "0", kDigits, " ", condor},
     StampFormat{"python", "12", kDigits, kInIso, python},
     StampFormat{"ascend", "[12E", kAny, kAny, ascend},
     StampFormat{"syslog_iso", "12", kDigits, kInIso, syslog_iso},

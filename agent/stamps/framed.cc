@@ -120,7 +120,7 @@ bool condor(std::string_view line, RawStamp& stamp) {
   constexpr std::size_t kJobAt = 5, kCode = 3;
   const std::size_t close = line.substr(0, kFrameMax).find(") ");
   if (close == line.npos || close <= kJobAt || line[kCode] != ' ' || line[kCode + 1] != '(' ||
-      !std::ranges::all_of(line.substr(0, kCode), text::is_digit) ||
+      line[0] != '0' || !std::ranges::all_of(line.substr(0, kCode), text::is_digit) ||
       line.substr(kJobAt, close - kJobAt).find_first_not_of("0123456789.") != line.npos)
     return false;
   const std::size_t at = close + 2;

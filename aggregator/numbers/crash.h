@@ -24,7 +24,7 @@ struct Crash {
   /// [lines] iterations completed so many lines behind a line without a time show that the
   /// file went on
   std::uint64_t went_on_lines_min = 50;
-  /// [lines] the same, for each stream of the job
+  /// [lines] the same, for each stream of the file
   std::uint64_t went_on_lines_of_speaker = 8;
   /// [lines] what was buffered is printed within so many lines behind the line of the end
   std::uint64_t buffered_lines_max = 256;

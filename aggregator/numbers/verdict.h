@@ -20,7 +20,8 @@ struct Verdict {
   Millis wait_min_unpaced{120'000};
   /// [times] the largest gap of the job: no shorter one is a wait
   double wait_gaps = 3;
-  /// [times] so much longer it must be where nothing says that it waited, and all failed at once
+  /// [times] so much longer it must be where nothing says that it waited, and all failed at
+  /// once
   double wait_times_at_once = 4;
   /// [percent] of the time that a line says it waited, that the silence must have lasted
   std::int64_t waited_percent = 80;

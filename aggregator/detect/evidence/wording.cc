@@ -187,7 +187,7 @@ std::string_view find_exception(std::string_view text) {
 bool is_lone_class(std::string_view text) {
   const std::string_view name = text.substr(text.rfind('.') + 1);
   return name.size() > 2 && is_upper(name[0]) &&
-         std::ranges::all_of(text, [](char c) { return is_word(c) || c == '.'; }) &&
+         std::ranges::all_of(text, [](char c) { return is_word(c) || c == '.' || c == '_'; }) &&
          std::ranges::any_of(name, is_lower);
 }
 
