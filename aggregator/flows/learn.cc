@@ -104,7 +104,7 @@ EventSettings event_settings(const std::vector<Track>& tracks,
 }
 
 /// Exchanges between experts carry what the router gives them: another size each time.
-bool varies(const std::vector<Row>& rows) {
+bool varies(std::span<const Row> rows) {
   constexpr double kVaries = 0.08;
   std::vector<double> sizes;
   sizes.reserve(rows.size());
@@ -113,7 +113,7 @@ bool varies(const std::vector<Row>& rows) {
 }
 
 /// Records that hold one transfer or several, all of one size: whole multiples of it.
-bool are_multiples(const std::vector<Row>& rows) {
+bool are_multiples(std::span<const Row> rows) {
   constexpr double kOff = 0.02, kMost = 0.9;
   std::vector<double> sizes;
   sizes.reserve(rows.size());
@@ -315,26 +315,40 @@ std::vector<StreamList> parts_to_learn(const StreamTable& table, const ExporterS
 
 std::vector<Track> collect_tracks(const StreamTable& table, const StreamList& streams,
                                   const ExporterSettings& exporter) {
-  std::vector<std::uint32_t> place(table.streams().size(), kNone);
-  std::vector<Track> tracks;
   StreamList own;
-  for (const std::uint32_t i : streams) {
-    const Stream& stream = table.streams()[i];
-    if (!is_free(stream)) continue;
-    own.push_back(i);
-    place[i] = static_cast<std::uint32_t>(tracks.size());
-    tracks.push_back({i, stream.src_card, stream.dst_card, {}});
-    tracks.back().rows.reserve(std::min<std::uint64_t>(stream.rows, table.rows().size()));
-  }
-  for (std::size_t i = 0; i < table.rows().size(); ++i) {
-    const Row& row = table.rows()[i];
-    if (place[row.stream] != kNone) tracks[place[row.stream]].rows.push_back(row);
-  }
+  for (const std::uint32_t i : streams)
+    if (is_free(table.streams()[i])) own.push_back(i);
   const auto keep = training_pairs(own, table, exporter);
-  std::erase_if(tracks, [&](const Track& track) {
-    return track.rows.size() < kRowsMin || !keep.at({track.src, track.dst});
+  // First how many rows of each are kept, then each into its place: rows are written once.
+  const std::size_t all = table.streams().size();
+  std::vector<std::uint32_t> counts(all);
+  const RowStore& rows = table.rows();
+  const bool has_all = rows.pushed() == rows.size();
+  if (!has_all)
+    for (std::size_t i = 0; i < rows.size(); ++i) ++counts[rows[i].stream];
+  std::vector<Row*> next(all);  // of each stream where its next row goes; null: nowhere
+  std::vector<Track> tracks;
+  std::size_t sum = 0;
+  const auto count_of = [&](std::uint32_t i) {
+    return has_all ? table.streams()[i].rows : counts[i];
+  };
+  std::erase_if(own, [&](std::uint32_t i) {
+    const Stream& stream = table.streams()[i];
+    return count_of(i) < kRowsMin || !keep.at({stream.src_card, stream.dst_card});
   });
-  for (Track& track : tracks) sort_by_end(track.rows);
+  for (const std::uint32_t i : own) sum += count_of(i);
+  const auto memory = std::make_shared<LargeArray<Row>>(sum);
+  Row* free = memory->data();
+  for (const std::uint32_t i : own) {
+    const Stream& stream = table.streams()[i];
+    tracks.push_back({i, stream.src_card, stream.dst_card, {free, count_of(i)}, memory});
+    next[i] = free;
+    free += count_of(i);
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (Row*& to = next[rows[i].stream]; to != nullptr) *to++ = rows[i];
+  for (const Track& track : tracks)
+    sort_by_end(std::span(next[track.stream] - track.rows.size(), track.rows.size()));
   return tracks;
 }
 

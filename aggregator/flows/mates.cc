@@ -125,7 +125,7 @@ struct Scatter {
   }
 };
 
-Scatter scatter_of(const std::vector<Row>& rows, const ExporterSettings& exporter) {
+Scatter scatter_of(std::span<const Row> rows, const ExporterSettings& exporter) {
   std::vector<double> seen;
   seen.reserve(rows.size());
   for (const Row& row : rows) seen.push_back(static_cast<double>(row.packets) / exporter.sampling);

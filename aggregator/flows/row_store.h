@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <vector>
 
+#include "aggregator/flows/large_array.h"
 #include "aggregator/flows/record.h"
 
 namespace l4::flows {
@@ -32,8 +34,8 @@ class RowStore {
       oldest_ = oldest_ + 1 == size_ ? 0 : oldest_ + 1;
       return;
     }
-    if (size_++ % kBlock == 0) blocks_.emplace_back().reserve(kBlock);
-    blocks_.back().push_back(row);
+    if (size_ % kBlock == 0) blocks_.emplace_back(std::min(kBlock, most_));
+    blocks_.back()[size_++ % kBlock] = row;
   }
   std::size_t size() const { return size_; }
   /// All that ever came.
@@ -46,17 +48,18 @@ class RowStore {
   }
 
  private:
-  static constexpr std::size_t kBlock = 1 << 15;  // a megabyte
+  static constexpr std::size_t kBlock = 1 << 16;  // 2 MiB
 
   std::size_t most_, size_ = 0, oldest_ = 0;
   std::uint64_t pushed_ = 0;
-  std::vector<std::vector<Row>> blocks_;
+  std::vector<LargeArray<Row>> blocks_;
 };
 
 /// Stable order by ends. Collectors write records nearly in this order: then it costs a few moves
-/// a row. One is a Row, or anything else with `end`.
-template <class One>
-void sort_by_end(std::vector<One>& rows) {
+/// a row. Rows are a range of Row, or of anything else with `end`.
+template <class Rows>
+void sort_by_end(Rows&& rows) {
+  using One = std::ranges::range_value_t<Rows>;
   constexpr std::size_t kMovesEach = 64;
   std::size_t moves = rows.size() * kMovesEach;
   for (std::size_t i = 1; i < rows.size(); ++i) {

@@ -74,7 +74,7 @@ std::vector<JobPlan> joined(const std::vector<TimeNs>& slow, const std::vector<T
   std::vector<Track> tracks;
   for (std::uint32_t i = 0; i < table.streams().size(); ++i) {
     const Stream& stream = table.streams()[i];
-    tracks.push_back({i, stream.src_card, stream.dst_card, {}});
+    tracks.push_back({i, stream.src_card, stream.dst_card, {}, {}});
     if (i % 2 == 0) labelled.groups.emplace_back();
     Group& group = labelled.groups.back();
     group.edges.push_back({i, stream.src_card, stream.dst_card, 0});
