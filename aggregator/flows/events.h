@@ -23,14 +23,27 @@ struct Part {
   std::uint64_t bytes = 0;
 };
 
+/// The same as an event keeps it: times to 64 ns, as far as 137 s from its base.
+struct KeptPart {
+  std::uint32_t edge = 0;
+  std::int32_t start = 0, end = 0;
+};
+
 struct Event {
-  std::vector<Part> parts;
+  std::vector<KeptPart> parts;
+  TimeNs base = 0;              ///< start of its first part
   std::uint64_t low_edges = 0;  ///< a bit for each part of an edge below 64
   TimeNs first_start = 0, last_start = 0, end = 0;
   std::uint64_t bytes = 0;  ///< of all parts
 
+  TimeNs start_of(const KeptPart& part) const { return base + TimeNs{part.start} * kUnit; }
+  TimeNs end_of(const KeptPart& part) const { return base + TimeNs{part.end} * kUnit; }
+  void add(const Part& part);
   /// Time in which everybody had arrived and data still moved.
   TimeNs transfer() const { return end > last_start ? end - last_start : 0; }
+
+ private:
+  static constexpr TimeNs kUnit = 64;
 };
 
 struct EventSettings {

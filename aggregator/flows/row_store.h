@@ -65,8 +65,12 @@ void sort_by_end(Rows&& rows) {
   for (std::size_t i = 1; i < rows.size(); ++i) {
     if (rows[i - 1].end <= rows[i].end) continue;
     const One moved = rows[i];
-    std::size_t to = i - 1;
-    while (to > 0 && rows[to - 1].end > moved.end && i - to < moves) --to;
+    std::size_t wide = 1;  // the place is found in steps that double, then by halves
+    while (wide < i && rows[i - wide].end > moved.end) wide *= 2;
+    const auto first = rows.begin() + static_cast<std::ptrdiff_t>(i - std::min(i, wide));
+    const auto at = std::ranges::upper_bound(
+        first, rows.begin() + static_cast<std::ptrdiff_t>(i - wide / 2), moved.end, {}, &One::end);
+    const auto to = static_cast<std::size_t>(at - rows.begin());
     if (i - to >= moves) {
       std::ranges::stable_sort(rows, {}, &One::end);
       return;

@@ -32,10 +32,10 @@ Torn torn_of(const JobTracker& job) {
       if (event.parts.size() >= plan.groups[g].edges.size()) continue;
       torn.in_step = true;
       std::set<std::uint32_t> present;
-      for (const Part& part : event.parts) {
+      for (const KeptPart& part : event.parts) {
         present.insert(plan.groups[g].edges[part.edge].src);
         present.insert(plan.groups[g].edges[part.edge].dst);
-        torn.cut_at_end += part.end >= job.last_row() - kAtOnce;
+        torn.cut_at_end += event.end_of(part) >= job.last_row() - kAtOnce;
       }
       for (const std::uint32_t card : plan.groups[g].cards)
         if (!present.contains(card)) torn.missing.insert(card);

@@ -405,6 +405,23 @@ std::optional<StepRule> learn_steps(const std::vector<Beat>& beats, const StepLe
   return std::nullopt;
 }
 
+namespace {
+
+/// Of a gap, above what is noise.
+float log_of(TimeNs gap) {
+  constexpr float kFloor = 1e5;
+  return std::log(static_cast<float>(gap) + kFloor);
+}
+
+}  // namespace
+
+StepCounter::StepCounter(StepRule rule)
+    : rule_(std::move(rule)), count_((rule_.events - rule_.first) % rule_.events) {
+  if (rule_.is_bursty) return;  // gaps mark the ends
+  usual_.reserve(rule_.gaps.size());
+  for (const TimeNs gap : rule_.gaps) usual_.push_back(log_of(gap));
+}
+
 bool StepCounter::is_step_over(TimeNs gap) const {
   constexpr double kGap = 0.5, kLength = 0.6, kSlack = 0.2;
   if (!rule_.is_bursty || static_cast<double>(gap) < kGap * static_cast<double>(rule_.gaps[0]))
@@ -446,19 +463,20 @@ std::optional<Boundary> StepCounter::add(const Beat& beat) {
 /// gaps of the step are compared with the usual ones some places earlier and later.
 std::optional<Boundary> StepCounter::realign() {
   constexpr std::ptrdiff_t kShiftMax = 3;
-  constexpr double kClear = 0.5;
+  constexpr float kClear = 0.5;
   const auto events = static_cast<std::ptrdiff_t>(rule_.events);
   if (rule_.is_bursty || events < 4 * kShiftMax || std::ssize(recent_) != events)
     return std::nullopt;
+  const std::ptrdiff_t half = events / 2;
+  seen_.clear();
+  for (std::ptrdiff_t i = half; i < events; ++i)
+    seen_.push_back(log_of(recent_[static_cast<std::size_t>(i)].gap));
   const auto cost = [&](std::ptrdiff_t lost) {
-    constexpr double kFloor = 1e5, kWorst = 2;
-    double sum = 0;
-    for (std::ptrdiff_t i = events / 2; i < events; ++i) {
-      const double usual =
-          static_cast<double>(rule_.gaps[static_cast<std::size_t>((i + lost + events) % events)]) +
-          kFloor;
-      const double seen = static_cast<double>(recent_[static_cast<std::size_t>(i)].gap) + kFloor;
-      sum += std::min(kWorst, std::abs(std::log(seen / usual)));
+    constexpr float kWorst = 2;
+    float sum = 0;
+    for (std::ptrdiff_t i = half; i < events; ++i) {
+      const float usual = usual_[static_cast<std::size_t>((i + lost + events) % events)];
+      sum += std::min(kWorst, std::abs(seen_[static_cast<std::size_t>(i - half)] - usual));
     }
     return sum;
   };

@@ -145,12 +145,13 @@ void JobTracker::add_event(std::uint32_t index, const Event& event) {
 /// An edge starts when both of its ends are ready: a card came with the earliest of its edges.
 void JobTracker::add_lateness(GroupState& state, const Event& event) {
   state.came.assign(state.step.late.size(), kUnknown);
-  for (const Part& part : event.parts)
+  for (const KeptPart& part : event.parts) {
+    const float at = seconds(event.start_of(part) - event.first_start);
     for (const std::size_t side : {0, 1}) {
       float& came = state.came[state.card_of[part.edge * 2 + side]];
-      const float at = seconds(part.start - event.first_start);
       if (std::isnan(came) || at < came) came = at;
     }
+  }
   for (std::size_t card = 0; card < state.came.size(); ++card)
     if (!std::isnan(state.came[card])) state.step.late[card] += state.came[card];
 }
