@@ -10,9 +10,9 @@ namespace l4::flows {
 
 namespace {
 
-StepList pointers(const std::vector<JobStep>& steps) {
+StepList pointers(const std::vector<StepFacts>& steps) {
   StepList all;
-  for (const JobStep& step : steps) all.push_back(&step);
+  for (const StepFacts& step : steps) all.push_back(&step);
   return all;
 }
 
@@ -66,7 +66,7 @@ void FollowedJob::watch_rates(const Row& row) {
 }
 
 void FollowedJob::take_steps() {
-  for (JobStep& step : tracker_.take_steps()) {
+  for (const JobStep& step : tracker_.steps()) {
     ++steps_seen_;
     push_bounded(steps_, std::pair(step.begin, step.end), kept_.steps);
     keep_shape(step);
@@ -74,8 +74,9 @@ void FollowedJob::take_steps() {
     if (step.lossy)
       ++lossy_;
     else
-      judge(std::move(step));
+      judge(explainer_.facts_of(step));
   }
+  tracker_.drop_steps();
 }
 
 void FollowedJob::keep_shape(const JobStep& step) {
@@ -96,7 +97,7 @@ std::size_t FollowedJob::add_finding(FlowFinding finding) {
   return dropped_ + findings_.size() - 1;
 }
 
-void FollowedJob::judge(JobStep step) {
+void FollowedJob::judge(StepFacts step) {
   constexpr unsigned kOver = 3;
   if (slow_steps_.judge(step.busy())) {
     if (!shapes_.empty()) shapes_.back().slow = true;
@@ -115,7 +116,7 @@ void FollowedJob::judge(JobStep step) {
   incident_.reset();
 }
 
-void FollowedJob::open_incident(const JobStep& step) {
+void FollowedJob::open_incident(const StepFacts& step) {
   incident_.emplace();
   incident_->before.assign(history_.begin(), history_.end());
   FlowFinding finding;
@@ -141,7 +142,7 @@ void FollowedJob::watch_transfers() {
   // What is slow for long would become usual.
   if (slow_link_) before = pointers(before_slow_link_);
   // Of what is seen in part, or merged, the last start is not known to be the last.
-  if (is_coarse_ || std::ranges::any_of(history_, &JobStep::partial)) return;
+  if (is_coarse_ || std::ranges::any_of(history_, &StepFacts::partial)) return;
   const auto found = explainer_.slow_transfers(now, before, kSlower);
   if (!found) {
     slow_link_.reset();
@@ -156,7 +157,7 @@ void FollowedJob::watch_transfers() {
     slow_link_ = add_finding(std::move(finding));
     before_slow_link_.clear();
     before_slow_link_.reserve(before.size());
-    for (const JobStep* step : before) before_slow_link_.push_back(*step);
+    for (const StepFacts* step : before) before_slow_link_.push_back(*step);
   }
   if (*slow_link_ >= dropped_) ++finding(*slow_link_).steps;
 }

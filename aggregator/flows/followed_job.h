@@ -28,7 +28,7 @@ struct KeptOfJob {
 
 /// Slow steps that belong together, and the finding about them.
 struct Incident {
-  std::vector<JobStep> slow, before;
+  std::vector<StepFacts> slow, before;
   std::size_t finding = 0;   ///< its number
   unsigned usual_since = 0;  ///< usual steps since the last slow one
 };
@@ -65,8 +65,8 @@ class FollowedJob {
 
  private:
   void take_steps();
-  void judge(JobStep step);
-  void open_incident(const JobStep& step);
+  void judge(StepFacts step);
+  void open_incident(const StepFacts& step);
   void explain(bool is_over);
   void watch_transfers();
   void watch_rates(const Row& row);
@@ -85,10 +85,10 @@ class FollowedJob {
   SlowSteps slow_steps_;
   RateWatch rates_;                        ///< of a job without a step clock
   std::optional<std::size_t> slow_rates_;  ///< finding about them
-  std::deque<JobStep> history_;            ///< usual steps, the latest last
+  std::deque<StepFacts> history_;            ///< usual steps, the latest last
   std::optional<Incident> incident_;
   std::optional<std::size_t> slow_link_;   ///< finding about transfers that do not slow the job yet
-  std::vector<JobStep> before_slow_link_;  ///< steps that they are compared with while it is open
+  std::vector<StepFacts> before_slow_link_;  ///< steps that they are compared with while it is open
   std::optional<TimeNs> silent_;           ///< its last row, once silence was told
   std::size_t silence_ = 0;                ///< finding about it
   std::uint64_t steps_seen_ = 0;

@@ -82,8 +82,18 @@ JobTracker::JobTracker(JobPlan plan, const StreamTable& table, const Losses& los
     pipes_into_[place_of_card_.at(plan_.pipes[p].dst)].push_back(p);
   }
   for (const Edge& edge : plan_.experts) unit(edge.stream);
+  begin_step(0);
+}
+
+/// The memory of a step that is over is used again.
+void JobTracker::begin_step(TimeNs begin) {
+  open_.begin = begin;
+  open_.end = open_.first_send = 0;
+  open_.lossy = open_.partial = false;
+  open_.storage = 0;
   open_.groups.resize(groups_.size());
-  open_.pipes.resize(pipes_.size());
+  for (GroupStep& group : open_.groups) group.clear();
+  open_.pipes.assign(pipes_.size(), {});
   open_.wake.assign(plan_.cards.size(), kUnknown);
 }
 
@@ -170,7 +180,7 @@ void JobTracker::end_group(std::uint32_t index, const Boundary& boundary) {
     });
   if (is_certain) push_bounded(state.ends, boundary.end, ends_max_);
   if (last_end_ != 0 && boundary.end < last_end_ + period_ / 2) {  // of the step that was closed
-    state.step = GroupStep();
+    state.step.clear();
     return;
   }
   // A group that ends a second time, or long after the others, opens the next step.
@@ -179,7 +189,8 @@ void JobTracker::end_group(std::uint32_t index, const Boundary& boundary) {
     close_step();
   state.step.end = boundary.end;
   state.step.complete = boundary.complete;
-  open_.groups[index] = std::exchange(state.step, GroupStep());
+  std::swap(open_.groups[index], state.step);
+  state.step.clear();
   if (reported_++ == 0) first_report_ = boundary.end;
   first_report_ = std::min(first_report_, boundary.end);
   last_report_ = std::max(last_report_, boundary.end);
@@ -222,11 +233,9 @@ void JobTracker::close_step() {
   open_.storage = storage_within(open_.begin, open_.end);
   if (losses_->is_storage_lossy(open_.begin, open_.end)) open_.lossy = true;
   last_end_ = open_.end;
-  done_.push_back(std::exchange(open_, JobStep()));
-  open_.begin = last_end_;
-  open_.groups.resize(groups_.size());
-  open_.pipes.resize(pipes_.size());
-  open_.wake.assign(plan_.cards.size(), kUnknown);
+  if (done_ == closed_.size()) closed_.emplace_back();
+  std::swap(open_, closed_[done_++]);
+  begin_step(last_end_);
 }
 
 /// The length on which two groups agree that saw all of their events in this step and the last. A
@@ -251,10 +260,6 @@ std::optional<TimeNs> JobTracker::agreed_length() const {
   });
   if (agreeing < 2 || agreeing * 2 < std::ssize(lengths)) return std::nullopt;
   return middle;
-}
-
-std::vector<JobStep> JobTracker::take_steps() {
-  return std::exchange(done_, {});
 }
 
 void JobTracker::finish(TimeNs now) {
