@@ -98,8 +98,7 @@ void Explainer::put_lateness(const JobStep& step, StepFacts& facts) {
     late_.clear();
     for (const Seat& seat : seats_[server]) {
       const auto& late = step.groups[seat.group].late;
-      if (seat.card < late.size() && !std::isnan(late[seat.card]))
-        late_.push_back(late[seat.card]);
+      if (seat.card < late.size() && !std::isnan(late[seat.card])) late_.push_back(late[seat.card]);
     }
     float middle = kUnknown;
     if (!late_.empty()) {

@@ -85,12 +85,12 @@ class FollowedJob {
   SlowSteps slow_steps_;
   RateWatch rates_;                        ///< of a job without a step clock
   std::optional<std::size_t> slow_rates_;  ///< finding about them
-  std::deque<StepFacts> history_;            ///< usual steps, the latest last
+  std::deque<StepFacts> history_;          ///< usual steps, the latest last
   std::optional<Incident> incident_;
-  std::optional<std::size_t> slow_link_;   ///< finding about transfers that do not slow the job yet
+  std::optional<std::size_t> slow_link_;  ///< finding about transfers that do not slow the job yet
   std::vector<StepFacts> before_slow_link_;  ///< steps that they are compared with while it is open
-  std::optional<TimeNs> silent_;           ///< its last row, once silence was told
-  std::size_t silence_ = 0;                ///< finding about it
+  std::optional<TimeNs> silent_;             ///< its last row, once silence was told
+  std::size_t silence_ = 0;                  ///< finding about it
   std::uint64_t steps_seen_ = 0;
   std::vector<std::pair<TimeNs, TimeNs>> steps_;
   std::deque<StepShape> shapes_;

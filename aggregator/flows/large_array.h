@@ -36,7 +36,8 @@ class LargeArray {
 
   static Value* allocate(std::size_t bytes) {
     const bool is_large = bytes >= kPage;
-    const std::size_t whole = is_large ? (bytes + kPage - 1) / kPage * kPage : std::max(bytes, sizeof(Value));
+    const std::size_t whole =
+        is_large ? (bytes + kPage - 1) / kPage * kPage : std::max(bytes, sizeof(Value));
     void* const memory = is_large ? std::aligned_alloc(kPage, whole) : std::malloc(whole);
     if (memory == nullptr) throw std::bad_alloc();
     // Advice: where it is not taken, pages are small.

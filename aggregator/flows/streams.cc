@@ -14,9 +14,9 @@ std::uint64_t hash_of(const Address& src, const Address& dst, std::uint64_t port
 /// Of a record or a stream.
 template <class One>
 std::uint64_t hash_of(const One& one) {
-  return hash_of(one.src, one.dst,
-                 std::uint64_t{one.src_port} << 24 | std::uint64_t{one.dst_port} << 8 |
-                     one.protocol);
+  return hash_of(
+      one.src, one.dst,
+      std::uint64_t{one.src_port} << 24 | std::uint64_t{one.dst_port} << 8 | one.protocol);
 }
 
 bool is_of(const Stream& stream, const FlowRecord& record) {
@@ -111,8 +111,7 @@ std::uint32_t StreamTable::make(const FlowRecord& record) {
       streams_.reserve(std::min(kStreamsMax, streams_.size() + streams_.size() / 4 + kSlotsMin));
     streams_.emplace_back();
   }
-  if ((used_ + 1) * 4 > by_tuple_.size() * 3)
-    index_anew(std::max(kSlotsMin, by_tuple_.size() * 2));
+  if ((used_ + 1) * 4 > by_tuple_.size() * 3) index_anew(std::max(kSlotsMin, by_tuple_.size() * 2));
   *slot_of(record) = index + 1;
   ++used_;
   Stream& stream = streams_[index];

@@ -82,7 +82,7 @@ class StreamTable {
     std::uint32_t place = 0;
     std::uint64_t from = 0;  ///< of rows that were ever pushed: kept rows may still name the place
   };
-  std::deque<Free> free_;                ///< places of streams that were dropped
+  std::deque<Free> free_;  ///< places of streams that were dropped
   /// Open addressing: index + 1 of the stream, 0 where there is none. Streams have the keys, which
   /// are looked at in any case.
   std::vector<std::uint32_t> by_tuple_;
