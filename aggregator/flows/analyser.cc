@@ -170,7 +170,7 @@ namespace {
 /// A row on its way to its job.
 struct Handed {
   TimeNs end;
-  std::size_t place;
+  std::uint32_t place, stream;
 };
 
 }  // namespace
@@ -200,12 +200,15 @@ void Analyser::replay(const std::set<std::uint32_t>& made) {
   waiting.reserve(2 * kBatch);
   for (std::size_t batch = 0; batch < batches; ++batch) {
     for (std::size_t i = batch * kBatch; i < std::min(rows.size(), (batch + 1) * kBatch); ++i)
-      if (places[rows[i].stream].job != kNone) waiting.push_back({rows[i].end, i});
+      if (places[rows[i].stream].job != kNone) waiting.push_back({rows[i].end, static_cast<std::uint32_t>(i), rows[i].stream});
     sort_by_end(waiting);
     std::size_t over = 0;
     for (; over < waiting.size() && waiting[over].end <= earliest[batch + 1]; ++over) {
-      const Row& row = rows[waiting[over].place];
-      jobs_[places[row.stream].job]->add(row, places[row.stream].unit);
+      constexpr std::size_t kAhead = 8;
+      if (over + kAhead < waiting.size())
+        __builtin_prefetch(&rows[waiting[over + kAhead].place]);
+      const Place& to = places[waiting[over].stream];
+      jobs_[to.job]->add(rows[waiting[over].place], to.unit);
     }
     waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(over));
   }

@@ -1,6 +1,7 @@
 #include "aggregator/flows/causes.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -193,17 +194,25 @@ std::optional<Explanation> Explainer::eliminate(const std::vector<const Unit*>& 
   return found;
 }
 
-/// False: the unit is certainly not slower than before by `ratio`. Costs a look at each step, while
-/// slowness() sorts.
-bool Explainer::may_be_slow(const Unit& unit, const StepList& steps, const StepList& before,
-                            double ratio) const {
-  constexpr double kRounding = 1 + 1e-9;
-  double most = 0;
-  for (const StepFacts* step : steps) most = std::max(most, value_of(unit, *step));
-  std::size_t faster = 0;
-  for (const StepFacts* step : before)
-    faster += value_of(unit, *step) * ratio <= most * kRounding ? 1 : 0;
-  return faster * 2 >= before.size();
+/// Whether the ratio of slowness() reaches `ratio`: told by counting, while slowness() sorts.
+bool Explainer::is_slower(const Unit& unit, const StepList& steps, const StepList& before,
+                          double ratio) const {
+  constexpr std::size_t kMost = 16;
+  std::array<double, kMost> now{};
+  std::size_t count = 0;
+  for (const StepFacts* step : steps)
+    if (const double value = value_of(unit, *step); value > 0 && count < kMost)
+      now[count++] = value;
+  if (count == 0) return false;
+  const auto middle = now.begin() + static_cast<std::ptrdiff_t>((count - 1) / 2);
+  std::nth_element(now.begin(), middle, now.begin() + static_cast<std::ptrdiff_t>(count));
+  std::size_t faster = 0, all = 0;
+  for (const StepFacts* step : before) {
+    const double value = value_of(unit, *step);
+    all += value > 0 ? 1 : 0;
+    faster += value > 0 && value * ratio <= *middle ? 1 : 0;
+  }
+  return all > 0 && faster > (all - 1) / 2;
 }
 
 std::optional<Explanation> Explainer::slow_transfers(const StepList& steps, const StepList& before,
@@ -213,9 +222,9 @@ std::optional<Explanation> Explainer::slow_transfers(const StepList& steps, cons
   std::vector<const Unit*> slow, judged;
   double worst = 1, group_seconds = 0, pipe_seconds = 0;
   for (const Unit& unit : units_) {
-    if (!may_be_slow(unit, steps, before, least(unit))) continue;
+    if (!is_slower(unit, steps, before, least(unit))) continue;
     const Slowness own = slowness(unit, steps, before);
-    if (own.ratio < least(unit) || own.seconds < kLeastSeconds) continue;
+    if (own.seconds < kLeastSeconds) continue;
     slow.push_back(&unit);
     worst = std::max(worst, own.ratio);
     double& seconds = unit.is_pipe ? pipe_seconds : group_seconds;

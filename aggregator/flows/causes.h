@@ -65,7 +65,7 @@ class Explainer {
     double ratio = 1, seconds = 0;  ///< against before, and in a step
   };
   Slowness slowness(const Unit& unit, const StepList& steps, const StepList& before) const;
-  bool may_be_slow(const Unit& unit, const StepList& steps, const StepList& before,
+  bool is_slower(const Unit& unit, const StepList& steps, const StepList& before,
                    double ratio) const;
   std::optional<Explanation> eliminate(const std::vector<const Unit*>& slow,
                                        const std::vector<const Unit*>& judged) const;
