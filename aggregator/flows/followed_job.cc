@@ -23,6 +23,12 @@ void put(const Explanation& from, FlowFinding& to) {
   to.factor = from.factor;
 }
 
+std::size_t shapes_kept(std::size_t groups, std::size_t streams, std::size_t asked) {
+  const std::size_t each = ShapeRing::bytes_each(groups);
+  const std::size_t most = streams * FollowedJob::kShapeBytesEach / each;
+  return std::min(asked, std::max(most, FollowedJob::kShapesMin));
+}
+
 }  // namespace
 
 FollowedJob::FollowedJob(std::string name, JobPlan plan, const StreamTable& table,
@@ -33,7 +39,9 @@ FollowedJob::FollowedJob(std::string name, JobPlan plan, const StreamTable& tabl
       kept_(kept),
       is_coarse_(exporter.sampling > 1 || exporter.inactive > 0),
       tracker_(std::move(plan), table, losses, kept.steps),
-      explainer_(tracker_.plan(), table) {
+      explainer_(tracker_.plan(), table),
+      shapes_(tracker_.plan().groups.size(),
+              shapes_kept(tracker_.plan().groups.size(), tracker_.units().size(), kept.shapes)) {
   for (const std::uint32_t card : tracker_.plan().cards)
     servers_.insert(table.cards()[card].server);
 }
@@ -69,7 +77,7 @@ void FollowedJob::take_steps() {
   for (const JobStep& step : tracker_.steps()) {
     ++steps_seen_;
     push_bounded(steps_, std::pair(step.begin, step.end), kept_.steps);
-    keep_shape(step);
+    shapes_.push(step);
     // What was lost may be what ended the step.
     if (step.lossy)
       ++lossy_;
@@ -77,15 +85,6 @@ void FollowedJob::take_steps() {
       judge(explainer_.facts_of(step));
   }
   tracker_.drop_steps();
-}
-
-void FollowedJob::keep_shape(const JobStep& step) {
-  if (kept_.shapes == 0) return;
-  StepShape shape{step.begin, step.end, false, {}};
-  for (const GroupStep& group : step.groups)
-    shape.groups.emplace_back(group.end != 0 ? group.first_start : 0, group.end);
-  shapes_.push_back(std::move(shape));
-  if (shapes_.size() > kept_.shapes) shapes_.pop_front();
 }
 
 std::size_t FollowedJob::add_finding(FlowFinding finding) {
@@ -100,7 +99,7 @@ std::size_t FollowedJob::add_finding(FlowFinding finding) {
 void FollowedJob::judge(StepFacts step) {
   constexpr unsigned kOver = 3;
   if (slow_steps_.judge(step.busy())) {
-    if (!shapes_.empty()) shapes_.back().slow = true;
+    shapes_.mark_slow();
     if (!incident_) open_incident(step);
     incident_->usual_since = 0;
     ++finding(incident_->finding).steps;
@@ -234,7 +233,7 @@ JobFlows FollowedJob::flows() const {
     job.groups.push_back(std::move(flows));
   }
   job.steps = steps_;
-  job.shapes.assign(shapes_.begin(), shapes_.end());
+  job.shapes = shapes_.all();
   return job;
 }
 

@@ -23,7 +23,9 @@ namespace l4::flows {
 /// How much of a job is kept; findings are the latest kFindingsMax in any case.
 struct KeptOfJob {
   std::size_t steps = 1 << 20;  ///< at least so many of the latest; twice as many at most
-  std::size_t shapes = 0;       ///< the latest steps as a page draws them
+  /// The latest steps as a page draws them; fewer where they would take more than some tens of
+  /// bytes for each of the job's streams, but kShapesMin at least.
+  std::size_t shapes = 0;
 };
 
 /// Slow steps that belong together, and the finding about them.
@@ -38,6 +40,7 @@ class FollowedJob {
   /// Steps on which an incident is judged, and usual ones that they are compared with.
   static constexpr std::size_t kSlow = 8, kBefore = 30;
   static constexpr std::size_t kFindingsMax = 1000;
+  static constexpr std::size_t kShapesMin = 100, kShapeBytesEach = 48;
 
   /// `table` and `losses` must outlive the job.
   FollowedJob(std::string name, JobPlan plan, const StreamTable& table, const Losses& losses,
@@ -70,7 +73,6 @@ class FollowedJob {
   void explain(bool is_over);
   void watch_transfers();
   void watch_rates(const Row& row);
-  void keep_shape(const JobStep& step);
   std::size_t add_finding(FlowFinding finding);
   FlowFinding& finding(std::size_t number) { return findings_[number - dropped_]; }
 
@@ -93,7 +95,7 @@ class FollowedJob {
   std::size_t silence_ = 0;                  ///< finding about it
   std::uint64_t steps_seen_ = 0;
   std::vector<std::pair<TimeNs, TimeNs>> steps_;
-  std::deque<StepShape> shapes_;
+  ShapeRing shapes_;
   std::deque<FlowFinding> findings_;
   std::size_t dropped_ = 0;  ///< findings before the first that is kept; numbers go on
   std::uint64_t lossy_ = 0;

@@ -1,7 +1,7 @@
 // What one step of a job looked like from the network.
 //
 // Place in the flow: JobTracker makes one JobStep for each step -> Explainer::facts_of keeps what
-// later steps are compared with -> SlowSteps and causes.h. Plain values; seconds unless a time.
+// later steps are compared with -> SlowSteps and causes.h; ShapeRing keeps what a page draws. Plain values; seconds unless a time.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "aggregator/flows/job_flows.h"
 #include "aggregator/flows/record.h"
 
 namespace l4::flows {
@@ -100,6 +101,36 @@ struct StepFacts {
   double seconds() const { return static_cast<double>(end - begin) / 1e9; }
   /// Without the time in which a checkpoint was written.
   double busy() const { return seconds() - storage; }
+};
+
+/// The latest steps as a page draws them: 4 bytes a group, to a 30,000th of the step. Bound: `most`
+/// steps.
+class ShapeRing {
+ public:
+  ShapeRing(std::size_t groups, std::size_t most) : groups_(groups), most_(most) {}
+
+  /// What a step takes.
+  static std::size_t bytes_each(std::size_t groups) { return sizeof(Step) + groups * sizeof(Cell); }
+  void push(const JobStep& step);
+  /// The last one was slow.
+  void mark_slow();
+  /// The oldest first.
+  std::vector<StepShape> all() const;
+
+ private:
+  /// Begin and end of a group's exchange within the step; zero: not known.
+  struct Cell {
+    std::uint16_t first = 0, last = 0;
+  };
+  struct Step {
+    TimeNs begin = 0, end = 0;
+    bool slow = false;
+  };
+
+  std::size_t groups_, most_;
+  std::size_t oldest_ = 0;
+  std::vector<Step> steps_;
+  std::vector<Cell> cells_;  ///< of each step those of its groups
 };
 
 }  // namespace l4::flows
