@@ -200,13 +200,13 @@ void Analyser::replay(const std::set<std::uint32_t>& made) {
   waiting.reserve(2 * kBatch);
   for (std::size_t batch = 0; batch < batches; ++batch) {
     for (std::size_t i = batch * kBatch; i < std::min(rows.size(), (batch + 1) * kBatch); ++i)
-      if (places[rows[i].stream].job != kNone) waiting.push_back({rows[i].end, static_cast<std::uint32_t>(i), rows[i].stream});
+      if (places[rows[i].stream].job != kNone)
+        waiting.push_back({rows[i].end, static_cast<std::uint32_t>(i), rows[i].stream});
     sort_by_end(waiting);
     std::size_t over = 0;
     for (; over < waiting.size() && waiting[over].end <= earliest[batch + 1]; ++over) {
       constexpr std::size_t kAhead = 8;
-      if (over + kAhead < waiting.size())
-        __builtin_prefetch(&rows[waiting[over + kAhead].place]);
+      if (over + kAhead < waiting.size()) __builtin_prefetch(&rows[waiting[over + kAhead].place]);
       const Place& to = places[waiting[over].stream];
       jobs_[to.job]->add(rows[waiting[over].place], to.unit);
     }

@@ -66,7 +66,7 @@ class Explainer {
   };
   Slowness slowness(const Unit& unit, const StepList& steps, const StepList& before) const;
   bool is_slower(const Unit& unit, const StepList& steps, const StepList& before,
-                   double ratio) const;
+                 double ratio) const;
   std::optional<Explanation> eliminate(const std::vector<const Unit*>& slow,
                                        const std::vector<const Unit*>& judged) const;
   /// Servers that held the step up, the worst first; empty if none stands out.

@@ -1,6 +1,7 @@
 #include "aggregator/flows/followed_job.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "aggregator/flows/numbers.h"
@@ -130,19 +131,31 @@ void FollowedJob::explain(bool is_over) {
 }
 
 /// A unit that is slow for some steps in a row is told even if the step is not: a link that wears
-/// out is seen before it hurts.
+/// out is seen before it hurts. Two steps are enough where it is as slow as what explains a step.
+std::optional<Explanation> FollowedJob::slow_transfers(StepList& before, StepList& now) const {
+  struct Row {
+    std::size_t steps;
+    double slower;
+  };
+  constexpr std::array<Row, 2> kRows{{{2, 1.5}, {kInRow, 1.35}}};
+  for (const Row& row : kRows) {
+    before.clear();
+    now.clear();
+    for (std::size_t i = 0; i < history_.size(); ++i)
+      (i + row.steps < history_.size() ? before : now).push_back(&history_[i]);
+    if (slow_link_) before = pointers(before_slow_link_);  // what is slow for long becomes usual
+    if (auto found = explainer_.slow_transfers(now, before, row.slower)) return found;
+  }
+  return std::nullopt;
+}
+
 void FollowedJob::watch_transfers() {
-  constexpr std::size_t kInRow = 5, kBeforeMin = 8;
-  constexpr double kSlower = 1.35;
+  constexpr std::size_t kBeforeMin = 8;
   if (history_.size() < kInRow + kBeforeMin) return;
-  StepList before, now;
-  for (std::size_t i = 0; i < history_.size(); ++i)
-    (i + kInRow < history_.size() ? before : now).push_back(&history_[i]);
-  // What is slow for long would become usual.
-  if (slow_link_) before = pointers(before_slow_link_);
   // Of what is seen in part, or merged, the last start is not known to be the last.
   if (is_coarse_ || std::ranges::any_of(history_, &StepFacts::partial)) return;
-  const auto found = explainer_.slow_transfers(now, before, kSlower);
+  StepList before, now;
+  const auto found = slow_transfers(before, now);
   if (!found) {
     slow_link_.reset();
     return;
@@ -151,7 +164,7 @@ void FollowedJob::watch_transfers() {
     FlowFinding finding;
     finding.at = now.back()->end;
     finding.since = now.front()->begin;
-    finding.steps = kInRow - 1;
+    finding.steps = static_cast<unsigned>(now.size()) - 1;
     put(*found, finding);
     slow_link_ = add_finding(std::move(finding));
     before_slow_link_.clear();

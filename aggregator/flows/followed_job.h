@@ -40,6 +40,8 @@ class FollowedJob {
   /// Steps on which an incident is judged, and usual ones that they are compared with.
   static constexpr std::size_t kSlow = 8, kBefore = 30;
   static constexpr std::size_t kFindingsMax = 1000;
+  /// Steps in a row of which slow transfers are told, though the steps are not slow.
+  static constexpr std::size_t kInRow = 5;
   static constexpr std::size_t kShapesMin = 100, kShapeBytesEach = 48;
 
   /// `table` and `losses` must outlive the job.
@@ -72,6 +74,7 @@ class FollowedJob {
   void open_incident(const StepFacts& step);
   void explain(bool is_over);
   void watch_transfers();
+  std::optional<Explanation> slow_transfers(StepList& before, StepList& now) const;
   void watch_rates(const Row& row);
   std::size_t add_finding(FlowFinding finding);
   FlowFinding& finding(std::size_t number) { return findings_[number - dropped_]; }

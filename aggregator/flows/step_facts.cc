@@ -36,10 +36,10 @@ void ShapeRing::push(const JobStep& step) {
   steps_[place] = {step.begin, step.end, false};
   for (std::size_t g = 0; g < groups_; ++g) {
     const GroupStep& group = step.groups[g];
-    cells_[place * groups_ + g] =
-        group.end == 0 ? Cell()
-                       : Cell{place_of(group.first_start, step.begin, length),
-                              place_of(group.end, step.begin, length)};
+    cells_[place * groups_ + g] = group.end == 0
+                                      ? Cell()
+                                      : Cell{place_of(group.first_start, step.begin, length),
+                                             place_of(group.end, step.begin, length)};
   }
 }
 

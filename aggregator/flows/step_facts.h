@@ -1,7 +1,8 @@
 // What one step of a job looked like from the network.
 //
 // Place in the flow: JobTracker makes one JobStep for each step -> Explainer::facts_of keeps what
-// later steps are compared with -> SlowSteps and causes.h; ShapeRing keeps what a page draws. Plain values; seconds unless a time.
+// later steps are compared with -> SlowSteps and causes.h; ShapeRing keeps what a page draws. Plain
+// values; seconds unless a time.
 #pragma once
 
 #include <algorithm>
