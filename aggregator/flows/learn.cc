@@ -168,9 +168,11 @@ bool is_merged(const Track& track, double best_rate, const ExporterSettings& exp
          (exporter.inactive > 0 && median(std::move(lengths)) > exporter.inactive);
 }
 
-/// Pairs of which both ends exchange with a common third one.
+/// Pairs of which both ends exchange with a common third one, or each with two cards of the other's
+/// server: what those two exchange stays within it, and a stage of a pipeline has one card there.
 class Triangles {
  public:
+  explicit Triangles(const StreamTable& table) : table_(&table) {}
   void add(const Track& track) {
     peers_[track.src].insert(track.dst);
     peers_[track.dst].insert(track.src);
@@ -178,10 +180,20 @@ class Triangles {
   bool has(const Track& track) const {
     const auto& other = peers_.at(track.dst);
     return std::ranges::any_of(peers_.at(track.src),
-                               [&](std::uint32_t card) { return other.contains(card); });
+                               [&](std::uint32_t card) { return other.contains(card); }) ||
+           (has_two(track.src, track.dst) && has_two(track.dst, track.src));
   }
 
  private:
+  /// `card` exchanges with `peer` and another card of the same server.
+  bool has_two(std::uint32_t card, std::uint32_t peer) const {
+    const auto server = [&](std::uint32_t one) { return table_->cards()[one].server; };
+    return server(peer) != kNone && std::ranges::any_of(peers_.at(card), [&](std::uint32_t other) {
+             return other != peer && server(other) == server(peer);
+           });
+  }
+
+  const StreamTable* table_;
   std::map<std::uint32_t, std::set<std::uint32_t>> peers_;
 };
 
@@ -422,7 +434,8 @@ std::vector<Beat> beats_of(const Group& group, const std::vector<const Track*>& 
   return beats;
 }
 
-Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporter) {
+Labelled label(const StreamTable& table, const std::vector<Track>& tracks,
+               const ExporterSettings& exporter) {
   // With wider tolerances more of a pipeline meets by chance.
   const double collective = exporter.sampling > 1 ? 0.7 : 0.5;
   const std::vector<Mate> mates = find_mates(tracks, exporter);
@@ -440,7 +453,7 @@ Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporte
     for (const Row& row : track.rows)
       if (row.end - row.start > kMillisecond / 10) best_rate = std::max(best_rate, rate_of(row));
   std::vector<std::uint32_t> alone;
-  Triangles triangles;
+  Triangles triangles(table);
   std::map<std::uint32_t, std::vector<std::uint32_t>> members;
   for (std::uint32_t i = 0; i < tracks.size(); ++i)
     if (is_collective[i]) members[sets.find(i)].push_back(i);
@@ -492,7 +505,7 @@ Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporte
 std::vector<JobPlan> learn(const StreamTable& table, const StreamList& streams,
                            const ExporterSettings& exporter) {
   const std::vector<Track> tracks = collect_tracks(table, streams, exporter);
-  std::vector<JobPlan> jobs = join_jobs(table, tracks, label(tracks, exporter), exporter);
+  std::vector<JobPlan> jobs = join_jobs(table, tracks, label(table, tracks, exporter), exporter);
   if (exporter.sampling <= 1)  // else moments are too vague to tell who sends together
     for (JobPlan& job : jobs) job.strategy = strategy_of(job, table, tracks);
   return jobs;
