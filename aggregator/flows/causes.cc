@@ -323,7 +323,7 @@ bool Explainer::begins_late(const StepFacts& step, const StepList& before, doubl
 
 Explanation Explainer::explain(const StepList& slow, const StepList& before, bool is_over) const {
   constexpr double kTransfer = 1.5, kSame = 0.7;
-  constexpr std::size_t kFew = 3, kNamed = 3, kQuarter = 4;
+  constexpr std::size_t kFew = 3, kNamed = 3;
   const double usual = median_busy(before);
   if (auto link = slow_transfers(slow, before, kTransfer)) return *link;
   Explanation found;
@@ -356,13 +356,10 @@ Explanation Explainer::explain(const StepList& slow, const StepList& before, boo
         found.place.push_back(name_of(server));
     found.place.resize(std::min(found.place.size(), kNamed));
   }
+  // Between two servers both ends of each transfer start together: either may be the late one.
+  if (found.cause != Cause::imbalance && told == 0 && servers_.size() == 2)
+    found.place = {name_of(servers_[0]), name_of(servers_[1])};
   found.ambiguous = found.place.size() > 1;
-  // Of few servers the one that was the worst most often, not all that were late with it.
-  if (found.place.size() > 1 && found.place.size() * kQuarter > servers_.size())
-    found.place.resize(1);
-  // Between two servers both ends of each transfer start together: either may be the late one, and
-  // to name both names nobody.
-  if (found.cause != Cause::imbalance && told == 0 && servers_.size() == 2) found.ambiguous = true;
   return found;
 }
 

@@ -61,7 +61,6 @@ std::set<std::uint32_t> servers_of(const JobTracker& job, const StreamTable& tab
 struct Suspects {
   std::vector<std::uint32_t> servers;  ///< the likeliest first, if they are ordered
   bool is_ordered = false;             ///< by when they sent last
-  bool is_two = false;                 ///< two servers leave no trace of who did not come
 };
 
 /// Servers of the job by when they sent last; those that are behind in this step, or missing.
@@ -86,18 +85,20 @@ Suspects first_silent(const JobTracker& job, const StreamTable& table, const Tor
     for (const auto& [server, time] : last) found.servers.push_back(server);
     std::ranges::stable_sort(found.servers, {}, [&](std::uint32_t server) { return last[server]; });
   }
+  if (found.servers.empty() && torn.in_step)  // two servers leave no trace of who did not come
+    if (const auto all = servers_of(job, table); all.size() == 2)
+      found.servers.assign(all.begin(), all.end());
   std::erase(found.servers, kNone);
-  if (found.servers.empty() && torn.in_step) found.is_two = servers_of(job, table).size() == 2;
   return found;
 }
 
-/// As many as may be named: two at most, and no more than a quarter of the job, unless it is the
-/// one who sent no more first.
+/// How many may be named: two, but of less than eight servers only the one who sent no more first,
+/// where that is known.
 std::size_t named_of(const Suspects& suspects, std::size_t servers) {
   constexpr std::size_t kNamed = 2, kQuarter = 4;
   const std::size_t count = std::min(kNamed, suspects.servers.size());
-  if (count < 2 || count * kQuarter <= servers) return count;
-  return suspects.is_ordered ? 1 : 0;
+  return suspects.is_ordered && count * kQuarter > servers ? std::min<std::size_t>(1, count)
+                                                           : count;
 }
 
 }  // namespace
@@ -121,15 +122,14 @@ std::optional<FlowFinding> find_silence(const JobTracker& job, const StreamTable
   finding.since = job.last_row();
   finding.in_step = torn.in_step;
   const Suspects suspects = first_silent(job, table, torn);
-  const bool is_told = !suspects.servers.empty() || suspects.is_two;
   if (torn.cut_at_end >= kCutMin && torn.missing.empty())
     finding.cause = Cause::crash;
-  else if (torn.in_step && is_told)
+  else if (torn.in_step && !suspects.servers.empty())
     finding.cause = Cause::hang;
   const std::size_t named = named_of(suspects, servers_of(job, table).size());
   for (std::size_t i = 0; i < named; ++i)
     finding.place.push_back(table.topology().servers()[suspects.servers[i]]);
-  finding.ambiguous = suspects.servers.size() > 1 || suspects.is_two;
+  finding.ambiguous = suspects.servers.size() > 1;
   return finding;
 }
 

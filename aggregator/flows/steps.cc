@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "aggregator/flows/numbers.h"
 
@@ -206,6 +207,51 @@ std::size_t lone_gap(const std::vector<TimeNs>& gaps) {
   return static_cast<std::size_t>(std::ranges::max_element(gaps) - gaps.begin());
 }
 
+/// Where steps begin by sizes: sharded jobs gather block after block forwards, and in between they
+/// scatter on the way back. The longest run of one size begins with the step, or behind one event
+/// that is larger (the block with the embedding), as few others are. None where no run is far
+/// longer than the others.
+std::optional<std::size_t> begin_of_run(const std::vector<Beat>& beats, std::size_t events) {
+  constexpr double kAlike = 0.1, kLongest = 0.25, kOther = 0.75;
+  constexpr double kRare = 0.17;
+  constexpr std::size_t kEventsMin = 8;
+  const std::size_t size = prefix_of(beats.size(), events);
+  if (events < kEventsMin) return std::nullopt;
+  std::vector<std::vector<std::uint64_t>> all(events);
+  for (std::size_t i = 1; i < size; ++i) all[i % events].push_back(beats[i].bytes);
+  std::vector<double> sizes;
+  for (auto& one : all) sizes.push_back(static_cast<double>(median(std::move(one))));
+  const auto continues = [&](std::size_t at) {  // the event is as large as the one before
+    const double own = sizes[at % events], before = sizes[(at + events - 1) % events];
+    return std::abs(own - before) < kAlike * std::max(own, before);
+  };
+  std::size_t first = 0;
+  while (first < events && continues(first)) ++first;
+  if (first == events) return std::nullopt;  // all are alike
+  std::size_t longest = 0, second = 0, begin = 0;
+  for (std::size_t at = first; at < first + events;) {
+    std::size_t end = at + 1;
+    while (end < first + events && continues(end)) ++end;
+    if (end - at > longest) {
+      second = std::exchange(longest, end - at);
+      begin = at;
+    } else {
+      second = std::max(second, end - at);
+    }
+    at = end;
+  }
+  if (static_cast<double>(longest) < kLongest * static_cast<double>(events) ||
+      static_cast<double>(second) > kOther * static_cast<double>(longest))
+    return std::nullopt;
+  const std::size_t best = begin % events, before = (begin + events - 1) % events;
+  const auto count = std::ranges::count_if(sizes, [&](double size) {
+    return std::abs(size - sizes[before]) < kAlike * std::max(size, sizes[before]);
+  });
+  const bool is_first = sizes[before] > sizes[best] &&
+                        static_cast<double>(count) < kRare * static_cast<double>(events);
+  return is_first ? before : best;
+}
+
 /// Where a step of several micro-batches begins: micro-batches are alike, but before the first one
 /// of a step there is the optimizer, too.
 std::size_t first_batch(const std::vector<TimeNs>& gaps, std::size_t batch) {
@@ -255,7 +301,8 @@ StepRule rule_of(const std::vector<Beat>& beats, std::size_t events) {
                                       kFar * static_cast<double>(std::max<TimeNs>(sorted[1], 1));
   if (!rule.is_bursty) {
     const std::size_t batch = batch_of(gaps);
-    begin = batch < events ? first_batch(gaps, batch) : lone_gap(gaps);
+    begin = batch < events ? first_batch(gaps, batch)
+                           : begin_of_run(beats, events).value_or(lone_gap(gaps));
   }
   rule.first = begin;
   std::ranges::rotate(gaps, gaps.begin() + static_cast<std::ptrdiff_t>(begin));
