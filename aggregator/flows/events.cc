@@ -47,9 +47,9 @@ void Assembler::place(const Part& part) {
     return;
   }
   Event made;
-  if (!spare_.empty()) {
-    made = std::move(spare_.back());
-    spare_.pop_back();
+  if (!spare_->empty()) {
+    made = std::move(spare_->back());
+    spare_->pop_back();
   }
   start(made, part);
   const auto at =

@@ -10,6 +10,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "aggregator/flows/record.h"
@@ -55,8 +57,12 @@ class Assembler {
  public:
   static constexpr std::size_t kPendingMax = 32;
 
-  Assembler(std::size_t edges, const EventSettings& settings)
-      : edges_(edges), settings_(settings) {}
+  /// Closed events, kept for their memory; several assemblers may share them.
+  using Spare = std::shared_ptr<std::vector<Event>>;
+
+  Assembler(std::size_t edges, const EventSettings& settings,
+            Spare spare = std::make_shared<std::vector<Event>>())
+      : edges_(edges), settings_(settings), spare_(std::move(spare)) {}
 
   /// Calls `closed(const Event&)` for each event that is over, in the order of their ends.
   template <class Closed>
@@ -79,7 +85,7 @@ class Assembler {
           open_.size() <= kPendingMax)
         return;
       closed(first);
-      spare_.push_back(std::move(open_.front()));
+      spare_->push_back(std::move(open_.front()));
       open_.erase(open_.begin());
     }
   }
@@ -91,9 +97,9 @@ class Assembler {
 
   std::size_t edges_;
   EventSettings settings_;
-  std::vector<Event> open_;   ///< by their ends
-  std::vector<Event> spare_;  ///< closed ones, kept for their memory
-  Event single_;              ///< where an event has one edge
+  std::vector<Event> open_;  ///< by their ends
+  Spare spare_;
+  Event single_;  ///< where an event has one edge
   TimeNs newest_ = 0;
 };
 

@@ -42,7 +42,7 @@ class FollowedJob {
   static constexpr std::size_t kFindingsMax = 1000;
   /// Steps in a row of which slow transfers are told, though the steps are not slow.
   static constexpr std::size_t kInRow = 5;
-  static constexpr std::size_t kShapesMin = 100, kShapeBytesEach = 48;
+  static constexpr std::size_t kShapesMin = 50, kShapeBytesEach = 32;
 
   /// `table` and `losses` must outlive the job.
   FollowedJob(std::string name, JobPlan plan, const StreamTable& table, const Losses& losses,

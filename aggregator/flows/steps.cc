@@ -464,7 +464,11 @@ float log_of(TimeNs gap) {
 
 StepCounter::StepCounter(StepRule rule)
     : rule_(std::move(rule)), count_((rule_.events - rule_.first) % rule_.events) {
-  if (rule_.is_bursty) return;  // gaps mark the ends
+  if (rule_.is_bursty) {  // gaps mark the ends: of those only the first is looked at
+    rule_.gaps.resize(std::min<std::size_t>(1, rule_.gaps.size()));
+    rule_.gaps.shrink_to_fit();
+    return;
+  }
   usual_.reserve(rule_.gaps.size());
   for (const TimeNs gap : rule_.gaps) usual_.push_back(log_of(gap));
 }
@@ -495,7 +499,7 @@ std::optional<Boundary> StepCounter::add(const Beat& beat) {
   last_end_ = std::max(last_end_, beat.end);
   if (is_extra) return found;  // a late twin of the last event
   ++count_;
-  recent_.push_back({gap, last_end_});
+  if (!rule_.is_bursty) recent_.push_back({gap, last_end_});
   if (count_ < rule_.events) return found;
   if (const auto earlier = realign(); earlier || count_ < rule_.events) return earlier;
   // A step of one event can end twice in one call only where the rule has one event.

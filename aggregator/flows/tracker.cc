@@ -34,9 +34,10 @@ JobTracker::JobTracker(JobPlan plan, const StreamTable& table, const Losses& los
   const bool has_data = std::ranges::any_of(
       plan_.groups, [](const Group& g) { return g.rule && g.label == Label::data; });
   std::vector<TimeNs> periods;
+  const auto spare = std::make_shared<std::vector<Event>>();
   for (std::uint32_t g = 0; g < plan_.groups.size(); ++g) {
-    const Group& group = plan_.groups[g];
-    GroupState state{Assembler(group.edges.size(), group.events),
+    Group& group = plan_.groups[g];
+    GroupState state{Assembler(group.edges.size(), group.events, spare),
                      {},
                      {},
                      {},
@@ -57,6 +58,7 @@ JobTracker::JobTracker(JobPlan plan, const StreamTable& table, const Losses& los
       periods.push_back(group.rule->period);
       ++clocks_;
     }
+    if (group.rule) group.rule->gaps = {};  // the counter has what it needs of them
     for (std::uint32_t e = 0; e < group.edges.size(); ++e) {
       Unit& own = unit(group.edges[e].stream);
       own.group = g;
@@ -82,6 +84,7 @@ JobTracker::JobTracker(JobPlan plan, const StreamTable& table, const Losses& los
     pipes_into_[place_of_card_.at(plan_.pipes[p].dst)].push_back(p);
   }
   for (const Edge& edge : plan_.experts) unit(edge.stream);
+  units_.shrink_to_fit();
   begin_step(0);
 }
 
