@@ -354,7 +354,8 @@ Explanation Explainer::explain(const StepList& slow, const StepList& before, boo
     for (const auto& [server, count] : named)  // replicas of a pipeline are late together
       if (server != most->first && count == named[most->first] && slow.size() > 1)
         found.place.push_back(name_of(server));
-    found.place.resize(std::min(found.place.size(), kNamed));
+    const std::size_t quarter = std::max<std::size_t>(2, servers_.size() / 4);
+    found.place.resize(std::min({found.place.size(), kNamed, quarter}));
   }
   // Between two servers both ends of each transfer start together: either may be the late one.
   if (found.cause != Cause::imbalance && told == 0 && servers_.size() == 2)
