@@ -133,12 +133,12 @@ void FollowedJob::explain(bool is_over) {
 /// A unit that is slow for some steps in a row is told even if the step is not: a link that wears
 /// out is seen before it hurts. Two steps are enough where it is as slow as what explains a step.
 std::optional<Explanation> FollowedJob::slow_transfers(StepList& before, StepList& now) const {
-  struct Row {
+  struct Watched {
     std::size_t steps;
     double slower;
   };
-  constexpr std::array<Row, 2> kRows{{{2, 1.5}, {kInRow, 1.35}}};
-  for (const Row& row : kRows) {
+  constexpr std::array<Watched, 2> kWatched{{{2, 1.5}, {kInRow, 1.35}}};
+  for (const Watched& row : kWatched) {
     before.clear();
     now.clear();
     for (std::size_t i = 0; i < history_.size(); ++i)

@@ -244,8 +244,8 @@ std::optional<std::size_t> begin_of_run(const std::vector<Beat>& beats, std::siz
       static_cast<double>(second) > kOther * static_cast<double>(longest))
     return std::nullopt;
   const std::size_t best = begin % events, before = (begin + events - 1) % events;
-  const auto count = std::ranges::count_if(sizes, [&](double size) {
-    return std::abs(size - sizes[before]) < kAlike * std::max(size, sizes[before]);
+  const auto count = std::ranges::count_if(sizes, [&](double one) {
+    return std::abs(one - sizes[before]) < kAlike * std::max(one, sizes[before]);
   });
   const bool is_first = sizes[before] > sizes[best] &&
                         static_cast<double>(count) < kRare * static_cast<double>(events);
