@@ -141,12 +141,12 @@ int measure_records(int count, char** words) {
 // ---- memory ---------------------------------------------------------------------------------
 
 int measure_memory() {
-  constexpr int kFollowed = 36;  // then as many steps are kept of each job as ever will be
+  constexpr int kFollowed = 112;  // then as many steps are kept of each job as ever will be
   const flows::Topology topology = made_topology();
   auto period = period_of_rings();
   constexpr std::size_t kRows = 8 * std::size_t{kStreams} * kBuckets;
   const double before = resident_bytes();
-  flows::Analyser analyser(topology, {{}, kRows, {1'000, 1'000}});
+  flows::Analyser analyser(topology, {{}, kRows, collect::FlowCollector::kKept});
   const auto add_period = [&] {
     for (FlowRecord& record : period) {
       analyser.add(record);

@@ -21,7 +21,7 @@ flows::TimeNs nanoseconds(Millis span) {
 
 flows::AnalyserSettings analyser_settings(const CollectOptions& options) {
   flows::AnalyserSettings settings{options.exporter, options.rows_max, {}};
-  settings.kept.steps = settings.kept.shapes = FlowCollector::kShapes;
+  settings.kept = FlowCollector::kKept;
   settings.learns_when_asked = true;
   return settings;
 }

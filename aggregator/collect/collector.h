@@ -31,8 +31,8 @@ namespace l4::collect {
 class FlowCollector {
  public:
   static constexpr std::size_t kCallsMax = 256;
-  /// Steps of a job that are kept, as a page draws them.
-  static constexpr std::size_t kShapes = 1'000;
+  /// Of steps a page draws up to a thousand; lists of their ends are read by nobody here.
+  static constexpr flows::KeptOfJob kKept{2, 1'000};
 
   struct Hooks {
     std::function<TimeMs()> now;  ///< by the wall clock

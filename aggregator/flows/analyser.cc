@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -164,13 +165,21 @@ std::string Analyser::name_for(const JobPlan& plan) {
   return kPrefix + std::to_string(number);
 }
 
+namespace {
+
+/// A row on its way to its job.
+struct Handed {
+  TimeNs end;
+  std::uint32_t place, stream;
+};
+
+}  // namespace
+
 /// Hands the kept rows of new jobs to them, by their ends: exporters send when they please, and
-/// files may come one after another.
+/// files may come one after another. Of a batch of rows those wait that end behind the first end
+/// of all later batches, so that a few are held at a time where rows are nearly in order.
 void Analyser::replay(const std::set<std::uint32_t>& made) {
-  struct Kept {
-    TimeNs end;
-    std::size_t place;
-  };
+  constexpr std::size_t kBatch = 1 << 14;
   struct Place {
     std::uint32_t job, unit;
   };
@@ -180,14 +189,28 @@ void Analyser::replay(const std::set<std::uint32_t>& made) {
   for (const Stream& stream : table_.streams())
     places.push_back({made.contains(stream.job) ? stream.job : kNone, stream.unit});
   const RowStore& rows = table_.rows();
-  std::vector<Kept> kept;
-  kept.reserve(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    if (places[rows[i].stream].job != kNone) kept.push_back({rows[i].end, i});
-  sort_by_end(kept);
-  for (const Kept& one : kept) {
-    const Row& row = rows[one.place];
-    jobs_[places[row.stream].job]->add(row, places[row.stream].unit);
+  const std::size_t batches = (rows.size() + kBatch - 1) / kBatch;
+  std::vector<TimeNs> earliest(batches + 1, std::numeric_limits<TimeNs>::max());
+  for (std::size_t i = rows.size(); i-- > 0;) {
+    TimeNs& own = earliest[i / kBatch];
+    if ((i + 1) % kBatch == 0) own = earliest[i / kBatch + 1];
+    own = std::min(own, rows[i].end);
+  }
+  std::vector<Handed> waiting;
+  waiting.reserve(2 * kBatch);
+  for (std::size_t batch = 0; batch < batches; ++batch) {
+    for (std::size_t i = batch * kBatch; i < std::min(rows.size(), (batch + 1) * kBatch); ++i)
+      if (places[rows[i].stream].job != kNone)
+        waiting.push_back({rows[i].end, static_cast<std::uint32_t>(i), rows[i].stream});
+    sort_by_end(waiting);
+    std::size_t over = 0;
+    for (; over < waiting.size() && waiting[over].end <= earliest[batch + 1]; ++over) {
+      constexpr std::size_t kAhead = 8;
+      if (over + kAhead < waiting.size()) __builtin_prefetch(&rows[waiting[over + kAhead].place]);
+      const Place& to = places[waiting[over].stream];
+      jobs_[to.job]->add(rows[waiting[over].place], to.unit);
+    }
+    waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(over));
   }
   for (const std::uint32_t job : made) jobs_[job]->set_learned();
 }

@@ -1,6 +1,7 @@
 #include "aggregator/flows/causes.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -12,7 +13,7 @@ namespace {
 
 double median_busy(const StepList& steps) {
   std::vector<double> all;
-  for (const JobStep* step : steps) all.push_back(step->busy());
+  for (const StepFacts* step : steps) all.push_back(step->busy());
   return median(std::move(all));
 }
 
@@ -37,12 +38,12 @@ std::vector<std::uint32_t> outstanding(const std::vector<double>& values, double
 }  // namespace
 
 Explainer::Explainer(const JobPlan& plan, const StreamTable& table) : plan_(&plan), table_(&table) {
-  for (std::size_t i = 0; i < plan.groups.size(); ++i) {
+  for (std::uint32_t i = 0; i < plan.groups.size(); ++i) {
     if (plan.groups[i].label == Label::pipeline) continue;
     units_.push_back(unit_of(plan.groups[i].cards));
     units_.back().index = i;
   }
-  for (std::size_t i = 0; i < plan.pipes.size(); ++i) {
+  for (std::uint32_t i = 0; i < plan.pipes.size(); ++i) {
     units_.push_back(unit_of({plan.pipes[i].src, plan.pipes[i].dst}));
     units_.back().is_pipe = true;
     units_.back().index = i;
@@ -51,18 +52,88 @@ Explainer::Explainer(const JobPlan& plan, const StreamTable& table) : plan_(&pla
   for (const std::uint32_t card : plan.cards) servers.insert(table.cards()[card].server);
   servers.erase(kNone);
   servers_.assign(servers.begin(), servers.end());
+  seats_.resize(servers_.size());
+  for (std::uint32_t g = 0; g < plan.groups.size(); ++g) {
+    const auto& cards = plan.groups[g].cards;
+    if (cards.size() < 3) continue;  // groups of two cannot tell who is late
+    for (std::uint32_t i = 0; i < cards.size(); ++i) {
+      const auto server = std::ranges::lower_bound(servers_, table.cards()[cards[i]].server);
+      if (server != servers_.end() && *server == table.cards()[cards[i]].server)
+        seats_[static_cast<std::size_t>(server - servers_.begin())].push_back({g, i});
+    }
+  }
+  at_.seconds = plan.groups.size();
+  at_.bytes = at_.seconds + plan.pipes.size();
+  at_.services = at_.bytes + plan.pipes.size();
+  at_.late = at_.services + plan.pipes.size();
+  at_.wake = at_.late + servers_.size();
+  at_.all = at_.wake + plan.cards.size();
 }
 
-Explainer::Unit Explainer::unit_of(std::vector<std::uint32_t> cards) const {
-  std::set<std::string> names;
-  for (const std::uint32_t card : cards)
-    if (const auto* known = table_->topology().card(table_->cards()[card].address))
-      if (!known->leaf.empty()) names.insert(known->leaf);
-  return {std::move(cards), {names.begin(), names.end()}, false, 0};
+StepFacts Explainer::facts_of(const JobStep& step) {
+  constexpr double kMiB = 1 << 20;
+  StepFacts facts;
+  facts.begin = step.begin;
+  facts.end = step.end;
+  facts.partial = step.partial;
+  facts.storage = step.storage;
+  facts.wait = static_cast<double>(step.first_send - step.begin) / 1e9 - step.storage;
+  facts.values.resize(at_.all);
+  for (std::size_t g = 0; g < step.groups.size(); ++g)
+    facts.values[g] = Short(step.groups[g].transfer);
+  for (std::size_t p = 0; p < step.pipes.size(); ++p) {
+    const PipeStep& pipe = step.pipes[p];
+    facts.values[at_.seconds + p] = Short(static_cast<float>(pipe.seconds));
+    facts.values[at_.bytes + p] = Short(static_cast<float>(pipe.bytes / kMiB));
+    facts.values[at_.services + p] = Short(pipe.service);
+  }
+  put_lateness(step, facts);
+  for (std::size_t card = 0; card < step.wake.size(); ++card)
+    facts.values[at_.wake + card] = Short(step.wake[card]);
+  return facts;
+}
+
+/// Of each server how much later than the first its cards came to the events of the step.
+void Explainer::put_lateness(const JobStep& step, StepFacts& facts) {
+  for (std::size_t server = 0; server < servers_.size(); ++server) {
+    late_.clear();
+    for (const Seat& seat : seats_[server]) {
+      const auto& late = step.groups[seat.group].late;
+      if (seat.card < late.size() && !std::isnan(late[seat.card])) late_.push_back(late[seat.card]);
+    }
+    float middle = kUnknown;
+    if (!late_.empty()) {
+      const auto at = late_.begin() + static_cast<std::ptrdiff_t>((late_.size() - 1) / 2);
+      std::ranges::nth_element(late_, at);
+      middle = *at;
+    }
+    facts.values[at_.late + server] = Short(middle);
+  }
+}
+
+Explainer::Unit Explainer::unit_of(std::vector<std::uint32_t> cards) {
+  Unit unit{std::move(cards), {}, false, 0};
+  for (const std::uint32_t card : unit.cards) {
+    const auto* known = table_->topology().card(table_->cards()[card].address);
+    if (known == nullptr || known->leaf.empty()) continue;
+    const auto at = std::ranges::find(switches_, known->leaf);
+    const auto place = static_cast<std::uint32_t>(at - switches_.begin());
+    if (at == switches_.end()) switches_.push_back(known->leaf);
+    if (std::ranges::find(unit.switches, place) == unit.switches.end())
+      unit.switches.push_back(place);
+  }
+  return unit;
 }
 
 std::string Explainer::name_of(std::uint32_t server) const {
   return table_->topology().servers()[server];
+}
+
+/// Of a group the time of its transfers, of a pipeline stream seconds a MiB; zero: nothing moved.
+double Explainer::value_of(const Unit& unit, const StepFacts& step) const {
+  if (!unit.is_pipe) return step.values[unit.index].value();
+  const double bytes = step.values[at_.bytes + unit.index].value();
+  return bytes > 0 ? step.values[at_.seconds + unit.index].value() / bytes : 0;
 }
 
 Explainer::Slowness Explainer::slowness(const Unit& unit, const StepList& steps,
@@ -70,16 +141,12 @@ Explainer::Slowness Explainer::slowness(const Unit& unit, const StepList& steps,
   std::vector<double> bytes;
   const auto values = [&](const StepList& all) {
     std::vector<double> found;
-    for (const JobStep* step : all) {
-      if (unit.is_pipe) {
-        const PipeStep& pipe = step->pipes[unit.index];
-        if (pipe.bytes <= 0) continue;
-        found.push_back(pipe.seconds / pipe.bytes);
-        bytes.push_back(pipe.bytes);
-      } else if (step->groups[unit.index].transfer > 0) {
-        found.push_back(step->groups[unit.index].transfer);
+    found.reserve(all.size());
+    for (const StepFacts* step : all)
+      if (const double value = value_of(unit, *step); value > 0) {
+        found.push_back(value);
+        if (unit.is_pipe) bytes.push_back(step->values[at_.bytes + unit.index].value());
       }
-    }
     return found;
   };
   const double usual = median(values(before)), now = median(values(steps));
@@ -94,10 +161,10 @@ std::optional<Explanation> Explainer::eliminate(const std::vector<const Unit*>& 
     double slow = 0, all = 0;
   };
   std::map<std::uint32_t, Touch> cards;
-  std::map<std::string, Touch> switches;
+  std::map<std::uint32_t, Touch> switches;
   const auto count = [&](const Unit& unit, double Touch::* field) {
     for (const std::uint32_t card : unit.cards) cards[card].*field += 1;
-    for (const std::string& name : unit.switches) switches[name].*field += 1;
+    for (const std::uint32_t place : unit.switches) switches[place].*field += 1;
   };
   for (const Unit* unit : slow) count(*unit, &Touch::slow);
   for (const Unit* unit : judged) count(*unit, &Touch::all);
@@ -110,8 +177,8 @@ std::optional<Explanation> Explainer::eliminate(const std::vector<const Unit*>& 
     scores.emplace_back(score(touch), to_text(table_->cards()[card].address));
     best_card = std::max(best_card, scores.back().first);
   }
-  for (const auto& [name, touch] : switches) {
-    scores.emplace_back(score(touch) - kSwitch, name);
+  for (const auto& [place, touch] : switches) {
+    scores.emplace_back(score(touch) - kSwitch, switches_[place]);
     best_switch = std::max(best_switch, scores.back().first);
   }
   const double best = std::max(best_card, best_switch);
@@ -127,37 +194,37 @@ std::optional<Explanation> Explainer::eliminate(const std::vector<const Unit*>& 
   return found;
 }
 
-/// False: the unit is certainly not slower than before by `ratio`. Costs a look at each step, while
-/// slowness() sorts.
-bool Explainer::may_be_slow(const Unit& unit, const StepList& steps, const StepList& before,
-                            double ratio) const {
-  constexpr double kRounding = 1 + 1e-9;
-  const auto value = [&](const JobStep& step) -> double {
-    if (!unit.is_pipe) return step.groups[unit.index].transfer;
-    const PipeStep& pipe = step.pipes[unit.index];
-    return pipe.bytes > 0 ? pipe.seconds / pipe.bytes : 0;
-  };
-  double most = 0;
-  for (const JobStep* step : steps) most = std::max(most, value(*step));
-  std::size_t faster = 0;
-  for (const JobStep* step : before) faster += value(*step) * ratio <= most * kRounding ? 1 : 0;
-  return faster * 2 >= before.size();
+/// Whether the ratio of slowness() reaches `ratio`: told by counting, while slowness() sorts.
+bool Explainer::is_slower(const Unit& unit, const StepList& steps, const StepList& before,
+                          double ratio) const {
+  constexpr std::size_t kMost = 16;
+  std::array<double, kMost> now{};
+  std::size_t count = 0;
+  for (const StepFacts* step : steps)
+    if (const double value = value_of(unit, *step); value > 0 && count < kMost)
+      now[count++] = value;
+  if (count == 0) return false;
+  const auto middle = now.begin() + static_cast<std::ptrdiff_t>((count - 1) / 2);
+  std::nth_element(now.begin(), middle, now.begin() + static_cast<std::ptrdiff_t>(count));
+  std::size_t faster = 0, all = 0;
+  for (const StepFacts* step : before) {
+    const double value = value_of(unit, *step);
+    all += value > 0 ? 1 : 0;
+    faster += value > 0 && value * ratio <= *middle ? 1 : 0;
+  }
+  return all > 0 && faster > (all - 1) / 2;
 }
 
 std::optional<Explanation> Explainer::slow_transfers(const StepList& steps, const StepList& before,
                                                      double ratio_min) const {
   constexpr double kPipeMore = 1.2, kLeastSeconds = 0.0005;
   const auto least = [&](const Unit& unit) { return ratio_min * (unit.is_pipe ? kPipeMore : 1); };
-  if (std::ranges::none_of(
-          units_, [&](const Unit& unit) { return may_be_slow(unit, steps, before, least(unit)); }))
-    return std::nullopt;
   std::vector<const Unit*> slow, judged;
   double worst = 1, group_seconds = 0, pipe_seconds = 0;
   for (const Unit& unit : units_) {
+    if (!is_slower(unit, steps, before, least(unit))) continue;
     const Slowness own = slowness(unit, steps, before);
-    if (own.ratio == 1) continue;
-    judged.push_back(&unit);
-    if (own.ratio < least(unit) || own.seconds < kLeastSeconds) continue;
+    if (own.seconds < kLeastSeconds) continue;
     slow.push_back(&unit);
     worst = std::max(worst, own.ratio);
     double& seconds = unit.is_pipe ? pipe_seconds : group_seconds;
@@ -167,13 +234,19 @@ std::optional<Explanation> Explainer::slow_transfers(const StepList& steps, cons
   constexpr double kExplains = 0.4;
   const double excess = median_busy(steps) - median_busy(before);
   if (group_seconds + pipe_seconds < kExplains * excess) return std::nullopt;
+  const auto moved = [&](const Unit& unit) {
+    const auto own = [&](const StepFacts* step) { return value_of(unit, *step) > 0; };
+    return std::ranges::any_of(steps, own) && std::ranges::any_of(before, own);
+  };
+  for (const Unit& unit : units_)
+    if (moved(unit)) judged.push_back(&unit);
   auto found = eliminate(slow, judged);
   if (found) found->factor = worst;
   return found;
 }
 
 std::optional<Explanation> Explainer::blame(const std::vector<std::uint32_t>& slow,
-                                            const std::vector<std::uint32_t>& judged) const {
+                                            const std::vector<std::uint32_t>& judged) {
   constexpr std::size_t kSlowMin = 2;
   if (slow.size() < kSlowMin || slow.size() == judged.size()) return std::nullopt;
   std::vector<Unit> units;
@@ -190,33 +263,16 @@ std::optional<Explanation> Explainer::blame(const std::vector<std::uint32_t>& sl
   return found;
 }
 
-/// Of each server how much later than the first its cards came to the events of the step; groups of
-/// two cannot tell.
-std::vector<double> Explainer::lateness(const JobStep& step) const {
-  std::map<std::uint32_t, std::vector<double>> all;
-  for (std::size_t g = 0; g < step.groups.size(); ++g) {
-    const auto& cards = plan_->groups[g].cards;
-    if (cards.size() < 3 || step.groups[g].late.size() != cards.size()) continue;
-    for (std::size_t i = 0; i < cards.size(); ++i)
-      if (!std::isnan(step.groups[g].late[i]))
-        all[table_->cards()[cards[i]].server].push_back(step.groups[g].late[i]);
-  }
-  std::vector<double> found;
-  found.reserve(servers_.size());
-  for (const std::uint32_t server : servers_)
-    found.push_back(all.contains(server) ? median(all[server]) : kUnknown);
-  return found;
-}
-
 /// Of each server how much longer than usual its cards took from what a send needed to its start.
-std::vector<double> Explainer::service_ratios(const JobStep& step, const StepList& before) const {
+std::vector<double> Explainer::service_ratios(const StepFacts& step, const StepList& before) const {
   std::map<std::uint32_t, std::vector<double>> all;
   for (std::size_t p = 0; p < plan_->pipes.size(); ++p) {
-    const double now = step.pipes[p].service;
+    const std::size_t place = at_.services + p;
+    const double now = step.values[place].value();
     if (std::isnan(now)) continue;
     std::vector<double> usual;
-    for (const JobStep* one : before)
-      if (!std::isnan(one->pipes[p].service)) usual.push_back(one->pipes[p].service);
+    for (const StepFacts* one : before)
+      if (one->values[place].is_known()) usual.push_back(one->values[place].value());
     if (usual.size() < 3 || median(usual) <= 0) continue;
     all[table_->cards()[plan_->pipes[p].src].server].push_back(now / median(usual));
   }
@@ -227,7 +283,7 @@ std::vector<double> Explainer::service_ratios(const JobStep& step, const StepLis
   return found;
 }
 
-std::vector<std::uint32_t> Explainer::late_servers(const JobStep& step, const StepList& before,
+std::vector<std::uint32_t> Explainer::late_servers(const StepFacts& step, const StepList& before,
                                                    double excess) const {
   constexpr double kShare = 0.7, kOfExcess = 0.3, kRatioMin = 0.05;
   const double usual = median_busy(before);
@@ -236,14 +292,13 @@ std::vector<std::uint32_t> Explainer::late_servers(const JobStep& step, const St
   std::vector<std::uint32_t> found =
       outstanding(ratios, std::max(kRatioMin, kOfExcess * excess / usual), kShare);
   if (found.empty()) {
-    std::vector<double> late = lateness(step);
-    std::vector<std::vector<double>> history;
-    for (const JobStep* one : before) history.push_back(lateness(*one));
-    for (std::size_t s = 0; s < late.size(); ++s) {
+    std::vector<double> late;
+    for (std::size_t s = 0; s < servers_.size(); ++s) {
+      const std::size_t place = at_.late + s;
       std::vector<double> own;
-      for (const auto& one : history)
-        if (!std::isnan(one[s])) own.push_back(one[s]);
-      late[s] -= median(own);
+      for (const StepFacts* one : before)
+        if (one->values[place].is_known()) own.push_back(one->values[place].value());
+      late.push_back(step.values[place].value() - median(own));
     }
     found = outstanding(late, kOfExcess * excess, kShare);
   }
@@ -252,19 +307,16 @@ std::vector<std::uint32_t> Explainer::late_servers(const JobStep& step, const St
 }
 
 /// The step began late: its first send came later than usual by most of the excess.
-bool Explainer::begins_late(const JobStep& step, const StepList& before, double excess) const {
+bool Explainer::begins_late(const StepFacts& step, const StepList& before, double excess) const {
   constexpr double kMost = 0.5;
-  const auto wait = [](const JobStep& one) {
-    return static_cast<double>(one.first_send - one.begin) / 1e9 - one.storage;
-  };
   std::vector<double> usual;
-  for (const JobStep* one : before) usual.push_back(wait(*one));
-  if (wait(step) - median(usual) > kMost * excess) return true;
-  for (std::size_t card = 0; card < step.wake.size(); ++card) {
+  for (const StepFacts* one : before) usual.push_back(one->wait);
+  if (step.wait - median(usual) > kMost * excess) return true;
+  for (std::size_t place = at_.wake; place < at_.all; ++place) {
     std::vector<double> own;
-    for (const JobStep* one : before)
-      if (!std::isnan(one->wake[card])) own.push_back(one->wake[card]);
-    if (own.size() >= 3 && step.wake[card] - median(own) > kMost * excess) return true;
+    for (const StepFacts* one : before)
+      if (one->values[place].is_known()) own.push_back(one->values[place].value());
+    if (own.size() >= 3 && step.values[place].value() - median(own) > kMost * excess) return true;
   }
   return false;
 }
@@ -278,7 +330,7 @@ Explanation Explainer::explain(const StepList& slow, const StepList& before, boo
   found.factor = usual > 0 ? median_busy(slow) / usual : 1;
   std::map<std::uint32_t, std::size_t> worst, named;
   std::size_t told = 0, late_begins = 0;
-  for (const JobStep* step : slow) {
+  for (const StepFacts* step : slow) {
     const double excess = step->busy() - usual;
     const auto servers = late_servers(*step, before, excess);
     if (!servers.empty()) {
@@ -302,7 +354,8 @@ Explanation Explainer::explain(const StepList& slow, const StepList& before, boo
     for (const auto& [server, count] : named)  // replicas of a pipeline are late together
       if (server != most->first && count == named[most->first] && slow.size() > 1)
         found.place.push_back(name_of(server));
-    found.place.resize(std::min(found.place.size(), kNamed));
+    const std::size_t quarter = std::max<std::size_t>(2, servers_.size() / 4);
+    found.place.resize(std::min({found.place.size(), kNamed, quarter}));
   }
   // Between two servers both ends of each transfer start together: either may be the late one.
   if (found.cause != Cause::imbalance && told == 0 && servers_.size() == 2)

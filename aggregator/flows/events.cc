@@ -1,6 +1,7 @@
 #include "aggregator/flows/events.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace l4::flows {
@@ -10,21 +11,26 @@ constexpr std::uint32_t kLowEdges = 64;
 
 bool has_edge(const Event& event, std::uint32_t edge) {
   if (edge < kLowEdges) return (event.low_edges >> edge & 1) != 0;
-  return std::ranges::any_of(event.parts, [&](const Part& part) { return part.edge == edge; });
-}
-
-void add_part(Event& event, const Part& part) {
-  event.parts.push_back(part);
-  if (part.edge < kLowEdges) event.low_edges |= std::uint64_t{1} << part.edge;
-  event.bytes += part.bytes;
+  return std::ranges::any_of(event.parts, [&](const KeptPart& part) { return part.edge == edge; });
 }
 
 }  // namespace
 
+void Event::add(const Part& part) {
+  const auto kept = [&](TimeNs time) {
+    constexpr TimeNs kMost = std::numeric_limits<std::int32_t>::max();
+    return static_cast<std::int32_t>(std::clamp((time - base) / kUnit, -kMost, kMost));
+  };
+  parts.push_back({part.edge, kept(part.start), kept(part.end)});
+  if (part.edge < kLowEdges) low_edges |= std::uint64_t{1} << part.edge;
+  bytes += part.bytes;
+}
+
 void Assembler::start(Event& event, const Part& part) {
   event.parts.clear();
   event.low_edges = event.bytes = 0;
-  add_part(event, part);
+  event.base = part.start;
+  event.add(part);
   event.first_start = event.last_start = part.start;
   event.end = part.end;
 }
@@ -34,16 +40,16 @@ void Assembler::place(const Part& part) {
     if (event.end + settings_.tolerance < part.end || part.end + settings_.tolerance < event.end ||
         has_edge(event, part.edge))
       continue;
-    add_part(event, part);
+    event.add(part);
     event.first_start = std::min(event.first_start, part.start);
     event.last_start = std::max(event.last_start, part.start);
     event.end = std::max(event.end, part.end);
     return;
   }
   Event made;
-  if (!spare_.empty()) {
-    made = std::move(spare_.back());
-    spare_.pop_back();
+  if (!spare_->empty()) {
+    made = std::move(spare_->back());
+    spare_->pop_back();
   }
   start(made, part);
   const auto at =

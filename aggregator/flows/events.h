@@ -10,6 +10,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "aggregator/flows/record.h"
@@ -23,14 +25,27 @@ struct Part {
   std::uint64_t bytes = 0;
 };
 
+/// The same as an event keeps it: times to 64 ns, as far as 137 s from its base.
+struct KeptPart {
+  std::uint32_t edge = 0;
+  std::int32_t start = 0, end = 0;
+};
+
 struct Event {
-  std::vector<Part> parts;
+  std::vector<KeptPart> parts;
+  TimeNs base = 0;              ///< start of its first part
   std::uint64_t low_edges = 0;  ///< a bit for each part of an edge below 64
   TimeNs first_start = 0, last_start = 0, end = 0;
   std::uint64_t bytes = 0;  ///< of all parts
 
+  TimeNs start_of(const KeptPart& part) const { return base + TimeNs{part.start} * kUnit; }
+  TimeNs end_of(const KeptPart& part) const { return base + TimeNs{part.end} * kUnit; }
+  void add(const Part& part);
   /// Time in which everybody had arrived and data still moved.
   TimeNs transfer() const { return end > last_start ? end - last_start : 0; }
+
+ private:
+  static constexpr TimeNs kUnit = 64;
 };
 
 struct EventSettings {
@@ -42,8 +57,12 @@ class Assembler {
  public:
   static constexpr std::size_t kPendingMax = 32;
 
-  Assembler(std::size_t edges, const EventSettings& settings)
-      : edges_(edges), settings_(settings) {}
+  /// Closed events, kept for their memory; several assemblers may share them.
+  using Spare = std::shared_ptr<std::vector<Event>>;
+
+  Assembler(std::size_t edges, const EventSettings& settings,
+            Spare spare = std::make_shared<std::vector<Event>>())
+      : edges_(edges), settings_(settings), spare_(std::move(spare)) {}
 
   /// Calls `closed(const Event&)` for each event that is over, in the order of their ends.
   template <class Closed>
@@ -66,7 +85,7 @@ class Assembler {
           open_.size() <= kPendingMax)
         return;
       closed(first);
-      spare_.push_back(std::move(open_.front()));
+      spare_->push_back(std::move(open_.front()));
       open_.erase(open_.begin());
     }
   }
@@ -78,9 +97,9 @@ class Assembler {
 
   std::size_t edges_;
   EventSettings settings_;
-  std::vector<Event> open_;   ///< by their ends
-  std::vector<Event> spare_;  ///< closed ones, kept for their memory
-  Event single_;              ///< where an event has one edge
+  std::vector<Event> open_;  ///< by their ends
+  Spare spare_;
+  Event single_;  ///< where an event has one edge
   TimeNs newest_ = 0;
 };
 

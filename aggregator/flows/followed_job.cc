@@ -1,6 +1,7 @@
 #include "aggregator/flows/followed_job.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "aggregator/flows/numbers.h"
@@ -10,9 +11,9 @@ namespace l4::flows {
 
 namespace {
 
-StepList pointers(const std::vector<JobStep>& steps) {
+StepList pointers(const std::vector<StepFacts>& steps) {
   StepList all;
-  for (const JobStep& step : steps) all.push_back(&step);
+  for (const StepFacts& step : steps) all.push_back(&step);
   return all;
 }
 
@@ -21,6 +22,12 @@ void put(const Explanation& from, FlowFinding& to) {
   to.place = from.place;
   to.ambiguous = from.ambiguous;
   to.factor = from.factor;
+}
+
+std::size_t shapes_kept(std::size_t groups, std::size_t streams, std::size_t asked) {
+  const std::size_t each = ShapeRing::bytes_each(groups);
+  const std::size_t most = streams * FollowedJob::kShapeBytesEach / each;
+  return std::min(asked, std::max(most, FollowedJob::kShapesMin));
 }
 
 }  // namespace
@@ -33,7 +40,9 @@ FollowedJob::FollowedJob(std::string name, JobPlan plan, const StreamTable& tabl
       kept_(kept),
       is_coarse_(exporter.sampling > 1 || exporter.inactive > 0),
       tracker_(std::move(plan), table, losses, kept.steps),
-      explainer_(tracker_.plan(), table) {
+      explainer_(tracker_.plan(), table),
+      shapes_(tracker_.plan().groups.size(),
+              shapes_kept(tracker_.plan().groups.size(), tracker_.units().size(), kept.shapes)) {
   for (const std::uint32_t card : tracker_.plan().cards)
     servers_.insert(table.cards()[card].server);
 }
@@ -66,25 +75,17 @@ void FollowedJob::watch_rates(const Row& row) {
 }
 
 void FollowedJob::take_steps() {
-  for (JobStep& step : tracker_.take_steps()) {
+  for (const JobStep& step : tracker_.steps()) {
     ++steps_seen_;
     push_bounded(steps_, std::pair(step.begin, step.end), kept_.steps);
-    keep_shape(step);
+    shapes_.push(step);
     // What was lost may be what ended the step.
     if (step.lossy)
       ++lossy_;
     else
-      judge(std::move(step));
+      judge(explainer_.facts_of(step));
   }
-}
-
-void FollowedJob::keep_shape(const JobStep& step) {
-  if (kept_.shapes == 0) return;
-  StepShape shape{step.begin, step.end, false, {}};
-  for (const GroupStep& group : step.groups)
-    shape.groups.emplace_back(group.end != 0 ? group.first_start : 0, group.end);
-  shapes_.push_back(std::move(shape));
-  if (shapes_.size() > kept_.shapes) shapes_.pop_front();
+  tracker_.drop_steps();
 }
 
 std::size_t FollowedJob::add_finding(FlowFinding finding) {
@@ -96,10 +97,10 @@ std::size_t FollowedJob::add_finding(FlowFinding finding) {
   return dropped_ + findings_.size() - 1;
 }
 
-void FollowedJob::judge(JobStep step) {
+void FollowedJob::judge(StepFacts step) {
   constexpr unsigned kOver = 3;
   if (slow_steps_.judge(step.busy())) {
-    if (!shapes_.empty()) shapes_.back().slow = true;
+    shapes_.mark_slow();
     if (!incident_) open_incident(step);
     incident_->usual_since = 0;
     ++finding(incident_->finding).steps;
@@ -115,7 +116,7 @@ void FollowedJob::judge(JobStep step) {
   incident_.reset();
 }
 
-void FollowedJob::open_incident(const JobStep& step) {
+void FollowedJob::open_incident(const StepFacts& step) {
   incident_.emplace();
   incident_->before.assign(history_.begin(), history_.end());
   FlowFinding finding;
@@ -130,19 +131,31 @@ void FollowedJob::explain(bool is_over) {
 }
 
 /// A unit that is slow for some steps in a row is told even if the step is not: a link that wears
-/// out is seen before it hurts.
+/// out is seen before it hurts. Two steps are enough where it is as slow as what explains a step.
+std::optional<Explanation> FollowedJob::slow_transfers(StepList& before, StepList& now) const {
+  struct Watched {
+    std::size_t steps;
+    double slower;
+  };
+  constexpr std::array<Watched, 2> kWatched{{{2, 1.5}, {kInRow, 1.35}}};
+  for (const Watched& row : kWatched) {
+    before.clear();
+    now.clear();
+    for (std::size_t i = 0; i < history_.size(); ++i)
+      (i + row.steps < history_.size() ? before : now).push_back(&history_[i]);
+    if (slow_link_) before = pointers(before_slow_link_);  // what is slow for long becomes usual
+    if (auto found = explainer_.slow_transfers(now, before, row.slower)) return found;
+  }
+  return std::nullopt;
+}
+
 void FollowedJob::watch_transfers() {
-  constexpr std::size_t kInRow = 5, kBeforeMin = 8;
-  constexpr double kSlower = 1.35;
+  constexpr std::size_t kBeforeMin = 8;
   if (history_.size() < kInRow + kBeforeMin) return;
-  StepList before, now;
-  for (std::size_t i = 0; i < history_.size(); ++i)
-    (i + kInRow < history_.size() ? before : now).push_back(&history_[i]);
-  // What is slow for long would become usual.
-  if (slow_link_) before = pointers(before_slow_link_);
   // Of what is seen in part, or merged, the last start is not known to be the last.
-  if (is_coarse_ || std::ranges::any_of(history_, &JobStep::partial)) return;
-  const auto found = explainer_.slow_transfers(now, before, kSlower);
+  if (is_coarse_ || std::ranges::any_of(history_, &StepFacts::partial)) return;
+  StepList before, now;
+  const auto found = slow_transfers(before, now);
   if (!found) {
     slow_link_.reset();
     return;
@@ -151,12 +164,12 @@ void FollowedJob::watch_transfers() {
     FlowFinding finding;
     finding.at = now.back()->end;
     finding.since = now.front()->begin;
-    finding.steps = kInRow - 1;
+    finding.steps = static_cast<unsigned>(now.size()) - 1;
     put(*found, finding);
     slow_link_ = add_finding(std::move(finding));
     before_slow_link_.clear();
     before_slow_link_.reserve(before.size());
-    for (const JobStep* step : before) before_slow_link_.push_back(*step);
+    for (const StepFacts* step : before) before_slow_link_.push_back(*step);
   }
   if (*slow_link_ >= dropped_) ++finding(*slow_link_).steps;
 }
@@ -233,7 +246,7 @@ JobFlows FollowedJob::flows() const {
     job.groups.push_back(std::move(flows));
   }
   job.steps = steps_;
-  job.shapes.assign(shapes_.begin(), shapes_.end());
+  job.shapes = shapes_.all();
   return job;
 }
 

@@ -23,12 +23,14 @@ namespace l4::flows {
 /// How much of a job is kept; findings are the latest kFindingsMax in any case.
 struct KeptOfJob {
   std::size_t steps = 1 << 20;  ///< at least so many of the latest; twice as many at most
-  std::size_t shapes = 0;       ///< the latest steps as a page draws them
+  /// The latest steps as a page draws them; fewer where they would take more than some tens of
+  /// bytes for each of the job's streams, but kShapesMin at least.
+  std::size_t shapes = 0;
 };
 
 /// Slow steps that belong together, and the finding about them.
 struct Incident {
-  std::vector<JobStep> slow, before;
+  std::vector<StepFacts> slow, before;
   std::size_t finding = 0;   ///< its number
   unsigned usual_since = 0;  ///< usual steps since the last slow one
 };
@@ -38,6 +40,9 @@ class FollowedJob {
   /// Steps on which an incident is judged, and usual ones that they are compared with.
   static constexpr std::size_t kSlow = 8, kBefore = 30;
   static constexpr std::size_t kFindingsMax = 1000;
+  /// Steps in a row of which slow transfers are told, though the steps are not slow.
+  static constexpr std::size_t kInRow = 5;
+  static constexpr std::size_t kShapesMin = 50, kShapeBytesEach = 32;
 
   /// `table` and `losses` must outlive the job.
   FollowedJob(std::string name, JobPlan plan, const StreamTable& table, const Losses& losses,
@@ -65,12 +70,12 @@ class FollowedJob {
 
  private:
   void take_steps();
-  void judge(JobStep step);
-  void open_incident(const JobStep& step);
+  void judge(StepFacts step);
+  void open_incident(const StepFacts& step);
   void explain(bool is_over);
   void watch_transfers();
+  std::optional<Explanation> slow_transfers(StepList& before, StepList& now) const;
   void watch_rates(const Row& row);
-  void keep_shape(const JobStep& step);
   std::size_t add_finding(FlowFinding finding);
   FlowFinding& finding(std::size_t number) { return findings_[number - dropped_]; }
 
@@ -85,15 +90,15 @@ class FollowedJob {
   SlowSteps slow_steps_;
   RateWatch rates_;                        ///< of a job without a step clock
   std::optional<std::size_t> slow_rates_;  ///< finding about them
-  std::deque<JobStep> history_;            ///< usual steps, the latest last
+  std::deque<StepFacts> history_;          ///< usual steps, the latest last
   std::optional<Incident> incident_;
-  std::optional<std::size_t> slow_link_;   ///< finding about transfers that do not slow the job yet
-  std::vector<JobStep> before_slow_link_;  ///< steps that they are compared with while it is open
-  std::optional<TimeNs> silent_;           ///< its last row, once silence was told
-  std::size_t silence_ = 0;                ///< finding about it
+  std::optional<std::size_t> slow_link_;  ///< finding about transfers that do not slow the job yet
+  std::vector<StepFacts> before_slow_link_;  ///< steps that they are compared with while it is open
+  std::optional<TimeNs> silent_;             ///< its last row, once silence was told
+  std::size_t silence_ = 0;                  ///< finding about it
   std::uint64_t steps_seen_ = 0;
   std::vector<std::pair<TimeNs, TimeNs>> steps_;
-  std::deque<StepShape> shapes_;
+  ShapeRing shapes_;
   std::deque<FlowFinding> findings_;
   std::size_t dropped_ = 0;  ///< findings before the first that is kept; numbers go on
   std::uint64_t lossy_ = 0;

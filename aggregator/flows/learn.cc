@@ -104,7 +104,7 @@ EventSettings event_settings(const std::vector<Track>& tracks,
 }
 
 /// Exchanges between experts carry what the router gives them: another size each time.
-bool varies(const std::vector<Row>& rows) {
+bool varies(std::span<const Row> rows) {
   constexpr double kVaries = 0.08;
   std::vector<double> sizes;
   sizes.reserve(rows.size());
@@ -113,7 +113,7 @@ bool varies(const std::vector<Row>& rows) {
 }
 
 /// Records that hold one transfer or several, all of one size: whole multiples of it.
-bool are_multiples(const std::vector<Row>& rows) {
+bool are_multiples(std::span<const Row> rows) {
   constexpr double kOff = 0.02, kMost = 0.9;
   std::vector<double> sizes;
   sizes.reserve(rows.size());
@@ -168,9 +168,11 @@ bool is_merged(const Track& track, double best_rate, const ExporterSettings& exp
          (exporter.inactive > 0 && median(std::move(lengths)) > exporter.inactive);
 }
 
-/// Pairs of which both ends exchange with a common third one.
+/// Pairs of which both ends exchange with a common third one, or each with two cards of the other's
+/// server: what those two exchange stays within it, and a stage of a pipeline has one card there.
 class Triangles {
  public:
+  explicit Triangles(const StreamTable& table) : table_(&table) {}
   void add(const Track& track) {
     peers_[track.src].insert(track.dst);
     peers_[track.dst].insert(track.src);
@@ -178,10 +180,20 @@ class Triangles {
   bool has(const Track& track) const {
     const auto& other = peers_.at(track.dst);
     return std::ranges::any_of(peers_.at(track.src),
-                               [&](std::uint32_t card) { return other.contains(card); });
+                               [&](std::uint32_t card) { return other.contains(card); }) ||
+           (has_two(track.src, track.dst) && has_two(track.dst, track.src));
   }
 
  private:
+  /// `card` exchanges with `peer` and another card of the same server.
+  bool has_two(std::uint32_t card, std::uint32_t peer) const {
+    const auto server = [&](std::uint32_t one) { return table_->cards()[one].server; };
+    return server(peer) != kNone && std::ranges::any_of(peers_.at(card), [&](std::uint32_t other) {
+             return other != peer && server(other) == server(peer);
+           });
+  }
+
+  const StreamTable* table_;
   std::map<std::uint32_t, std::set<std::uint32_t>> peers_;
 };
 
@@ -315,26 +327,40 @@ std::vector<StreamList> parts_to_learn(const StreamTable& table, const ExporterS
 
 std::vector<Track> collect_tracks(const StreamTable& table, const StreamList& streams,
                                   const ExporterSettings& exporter) {
-  std::vector<std::uint32_t> place(table.streams().size(), kNone);
-  std::vector<Track> tracks;
   StreamList own;
-  for (const std::uint32_t i : streams) {
-    const Stream& stream = table.streams()[i];
-    if (!is_free(stream)) continue;
-    own.push_back(i);
-    place[i] = static_cast<std::uint32_t>(tracks.size());
-    tracks.push_back({i, stream.src_card, stream.dst_card, {}});
-    tracks.back().rows.reserve(std::min<std::uint64_t>(stream.rows, table.rows().size()));
-  }
-  for (std::size_t i = 0; i < table.rows().size(); ++i) {
-    const Row& row = table.rows()[i];
-    if (place[row.stream] != kNone) tracks[place[row.stream]].rows.push_back(row);
-  }
+  for (const std::uint32_t i : streams)
+    if (is_free(table.streams()[i])) own.push_back(i);
   const auto keep = training_pairs(own, table, exporter);
-  std::erase_if(tracks, [&](const Track& track) {
-    return track.rows.size() < kRowsMin || !keep.at({track.src, track.dst});
+  // First how many rows of each are kept, then each into its place: rows are written once.
+  const std::size_t all = table.streams().size();
+  std::vector<std::uint32_t> counts(all);
+  const RowStore& rows = table.rows();
+  const bool has_all = rows.pushed() == rows.size();
+  if (!has_all)
+    for (std::size_t i = 0; i < rows.size(); ++i) ++counts[rows[i].stream];
+  std::vector<Row*> next(all);  // of each stream where its next row goes; null: nowhere
+  std::vector<Track> tracks;
+  std::size_t sum = 0;
+  const auto count_of = [&](std::uint32_t i) {
+    return has_all ? table.streams()[i].rows : counts[i];
+  };
+  std::erase_if(own, [&](std::uint32_t i) {
+    const Stream& stream = table.streams()[i];
+    return count_of(i) < kRowsMin || !keep.at({stream.src_card, stream.dst_card});
   });
-  for (Track& track : tracks) sort_by_end(track.rows);
+  for (const std::uint32_t i : own) sum += count_of(i);
+  const auto memory = std::make_shared<LargeArray<Row>>(sum);
+  Row* free = memory->data();
+  for (const std::uint32_t i : own) {
+    const Stream& stream = table.streams()[i];
+    tracks.push_back({i, stream.src_card, stream.dst_card, {free, count_of(i)}, memory});
+    next[i] = free;
+    free += count_of(i);
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (Row*& to = next[rows[i].stream]; to != nullptr) *to++ = rows[i];
+  for (const Track& track : tracks)
+    sort_by_end(std::span(next[track.stream] - track.rows.size(), track.rows.size()));
   return tracks;
 }
 
@@ -408,7 +434,8 @@ std::vector<Beat> beats_of(const Group& group, const std::vector<const Track*>& 
   return beats;
 }
 
-Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporter) {
+Labelled label(const StreamTable& table, const std::vector<Track>& tracks,
+               const ExporterSettings& exporter) {
   // With wider tolerances more of a pipeline meets by chance.
   const double collective = exporter.sampling > 1 ? 0.7 : 0.5;
   const std::vector<Mate> mates = find_mates(tracks, exporter);
@@ -426,7 +453,7 @@ Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporte
     for (const Row& row : track.rows)
       if (row.end - row.start > kMillisecond / 10) best_rate = std::max(best_rate, rate_of(row));
   std::vector<std::uint32_t> alone;
-  Triangles triangles;
+  Triangles triangles(table);
   std::map<std::uint32_t, std::vector<std::uint32_t>> members;
   for (std::uint32_t i = 0; i < tracks.size(); ++i)
     if (is_collective[i]) members[sets.find(i)].push_back(i);
@@ -478,7 +505,7 @@ Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporte
 std::vector<JobPlan> learn(const StreamTable& table, const StreamList& streams,
                            const ExporterSettings& exporter) {
   const std::vector<Track> tracks = collect_tracks(table, streams, exporter);
-  std::vector<JobPlan> jobs = join_jobs(table, tracks, label(tracks, exporter), exporter);
+  std::vector<JobPlan> jobs = join_jobs(table, tracks, label(table, tracks, exporter), exporter);
   if (exporter.sampling <= 1)  // else moments are too vague to tell who sends together
     for (JobPlan& job : jobs) job.strategy = strategy_of(job, table, tracks);
   return jobs;

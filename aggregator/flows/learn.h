@@ -41,7 +41,8 @@ struct Labelled {
   std::vector<Group> groups;
   std::vector<Edge> pipes, experts;
 };
-Labelled label(const std::vector<Track>& tracks, const ExporterSettings& exporter);
+Labelled label(const StreamTable& table, const std::vector<Track>& tracks,
+               const ExporterSettings& exporter);
 
 /// Share of a period outside of the longest pause of these streams in it.
 double fill_of(const std::vector<const Track*>& tracks, TimeNs period);

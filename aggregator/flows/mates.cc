@@ -21,10 +21,12 @@ struct Meeting {
   TimeNs distance = 0;
 };
 
-bool is_alike(const Row& one, const Row& two, std::uint32_t sampling) {
-  constexpr double kAlike = 0.05, kSampledAlike = 4.5;
+/// Records of many transfers end together where the exporter cuts them, whatever they carry: only
+/// those of a collective have the same bytes, too.
+bool is_alike(const Row& one, const Row& two, std::uint32_t sampling, bool is_merged) {
+  constexpr double kAlike = 0.05, kSampledAlike = 4.5, kMergedAlike = 0.003;
   const auto first = static_cast<double>(one.bytes), second = static_cast<double>(two.bytes);
-  double tolerance = kAlike;
+  double tolerance = is_merged ? kMergedAlike : kAlike;
   if (sampling > 1) {
     const double packets = std::max(1.0, static_cast<double>(std::min(one.packets, two.packets)));
     tolerance = std::max(tolerance, kSampledAlike * std::sqrt(sampling / packets));
@@ -39,6 +41,7 @@ class Comparison {
     const std::size_t count = std::min(kCompared, own.rows.size());
     first_ = (own.rows.size() - count) / 2;
     vague_ = usual_tolerance(own);
+    merged_ = exporter.sampling <= 1 && lasts_longer(own, exporter.inactive);
     last_ = first_ + count;
   }
 
@@ -56,7 +59,8 @@ class Comparison {
       const TimeNs away = std::abs(meeting.distance - mate.offset);
       const TimeNs own =
           vague_ > 0 ? vague_ : end_tolerance(*meeting.own, kEndsTogether, exporter_.sampling);
-      if (away <= own && is_alike(*meeting.own, *meeting.other, exporter_.sampling)) ++alike;
+      if (away <= own && is_alike(*meeting.own, *meeting.other, exporter_.sampling, merged_))
+        ++alike;
     }
     // Of a sampled transfer maybe no packet was seen: such rows cannot meet.
     const double all = static_cast<double>(last_ - first_) * presence(other);
@@ -65,6 +69,13 @@ class Comparison {
   }
 
  private:
+  /// Most rows are longer than the pause that would have ended them.
+  static bool lasts_longer(const Track& own, TimeNs inactive) {
+    if (inactive <= 0) return false;
+    const auto longer = std::ranges::count_if(
+        own.rows, [&](const Row& row) { return row.end - row.start > inactive; });
+    return longer * 2 > std::ssize(own.rows);
+  }
   double presence(const Track& other) const {
     if (exporter_.sampling <= 1) return 1;
     double packets = 0;
@@ -99,6 +110,7 @@ class Comparison {
   const ExporterSettings& exporter_;
   std::size_t first_ = 0, last_ = 0;
   TimeNs vague_ = 0;
+  bool merged_ = false;  ///< a row is several transfers
   std::vector<Meeting> met_;
   std::vector<TimeNs> distances_;
 };
@@ -125,7 +137,7 @@ struct Scatter {
   }
 };
 
-Scatter scatter_of(const std::vector<Row>& rows, const ExporterSettings& exporter) {
+Scatter scatter_of(std::span<const Row> rows, const ExporterSettings& exporter) {
   std::vector<double> seen;
   seen.reserve(rows.size());
   for (const Row& row : rows) seen.push_back(static_cast<double>(row.packets) / exporter.sampling);

@@ -8,6 +8,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "aggregator/flows/record.h"
@@ -19,7 +21,8 @@ namespace l4::flows {
 struct Track {
   std::uint32_t stream = 0;
   std::uint32_t src = 0, dst = 0;  ///< cards
-  std::vector<Row> rows;
+  std::span<const Row> rows;
+  std::shared_ptr<const void> memory;  ///< where they are, with those of other tracks
 };
 
 struct Mate {

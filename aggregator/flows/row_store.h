@@ -5,9 +5,16 @@
 // takes the place of the oldest. One owner. Bound: `most` rows.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <ranges>
+#include <type_traits>
 #include <vector>
 
 #include "aggregator/flows/record.h"
@@ -21,6 +28,41 @@ struct Row {
   std::uint32_t stream = 0, packets = 0;
 };
 
+/// Memory for many plain values that are written once, one after another. Whoever touches new
+/// memory pays for each of its pages, here as much as for all else that is done with a row; so the
+/// kernel is asked for pages of 2 MiB where there is so much. Values are not initialized.
+template <class Value>
+class LargeArray {
+  static_assert(std::is_trivially_copyable_v<Value>);
+
+ public:
+  explicit LargeArray(std::size_t capacity) : values_(allocate(capacity * sizeof(Value))) {}
+
+  Value* data() { return values_.get(); }
+  const Value* data() const { return values_.get(); }
+  Value& operator[](std::size_t index) { return values_.get()[index]; }
+  const Value& operator[](std::size_t index) const { return values_.get()[index]; }
+
+ private:
+  static constexpr std::size_t kPage = std::size_t{2} << 20;
+  struct Free {
+    void operator()(Value* values) const { std::free(values); }
+  };
+
+  static Value* allocate(std::size_t bytes) {
+    const bool is_large = bytes >= kPage;
+    const std::size_t whole =
+        is_large ? (bytes + kPage - 1) / kPage * kPage : std::max(bytes, sizeof(Value));
+    void* const memory = is_large ? std::aligned_alloc(kPage, whole) : std::malloc(whole);
+    if (memory == nullptr) throw std::bad_alloc();
+    // Advice: where it is not taken, pages are small.
+    if (is_large) static_cast<void>(::madvise(memory, whole, MADV_HUGEPAGE));
+    return static_cast<Value*>(memory);
+  }
+
+  std::unique_ptr<Value, Free> values_;
+};
+
 class RowStore {
  public:
   explicit RowStore(std::size_t most) : most_(std::max<std::size_t>(1, most)) {}
@@ -32,8 +74,8 @@ class RowStore {
       oldest_ = oldest_ + 1 == size_ ? 0 : oldest_ + 1;
       return;
     }
-    if (size_++ % kBlock == 0) blocks_.emplace_back().reserve(kBlock);
-    blocks_.back().push_back(row);
+    if (size_ % kBlock == 0) blocks_.emplace_back(std::min(kBlock, most_));
+    blocks_.back()[size_++ % kBlock] = row;
   }
   std::size_t size() const { return size_; }
   /// All that ever came.
@@ -46,24 +88,29 @@ class RowStore {
   }
 
  private:
-  static constexpr std::size_t kBlock = 1 << 15;  // a megabyte
+  static constexpr std::size_t kBlock = 1 << 16;  // 2 MiB
 
   std::size_t most_, size_ = 0, oldest_ = 0;
   std::uint64_t pushed_ = 0;
-  std::vector<std::vector<Row>> blocks_;
+  std::vector<LargeArray<Row>> blocks_;
 };
 
 /// Stable order by ends. Collectors write records nearly in this order: then it costs a few moves
-/// a row. One is a Row, or anything else with `end`.
-template <class One>
-void sort_by_end(std::vector<One>& rows) {
+/// a row. Rows are a range of Row, or of anything else with `end`.
+template <class Rows>
+void sort_by_end(Rows&& rows) {
+  using One = std::ranges::range_value_t<Rows>;
   constexpr std::size_t kMovesEach = 64;
   std::size_t moves = rows.size() * kMovesEach;
   for (std::size_t i = 1; i < rows.size(); ++i) {
     if (rows[i - 1].end <= rows[i].end) continue;
     const One moved = rows[i];
-    std::size_t to = i - 1;
-    while (to > 0 && rows[to - 1].end > moved.end && i - to < moves) --to;
+    std::size_t wide = 1;  // the place is found in steps that double, then by halves
+    while (wide < i && rows[i - wide].end > moved.end) wide *= 2;
+    const auto first = rows.begin() + static_cast<std::ptrdiff_t>(i - std::min(i, wide));
+    const auto at = std::ranges::upper_bound(
+        first, rows.begin() + static_cast<std::ptrdiff_t>(i - wide / 2), moved.end, {}, &One::end);
+    const auto to = static_cast<std::size_t>(at - rows.begin());
     if (i - to >= moves) {
       std::ranges::stable_sort(rows, {}, &One::end);
       return;

@@ -32,10 +32,10 @@ Torn torn_of(const JobTracker& job) {
       if (event.parts.size() >= plan.groups[g].edges.size()) continue;
       torn.in_step = true;
       std::set<std::uint32_t> present;
-      for (const Part& part : event.parts) {
+      for (const KeptPart& part : event.parts) {
         present.insert(plan.groups[g].edges[part.edge].src);
         present.insert(plan.groups[g].edges[part.edge].dst);
-        torn.cut_at_end += part.end >= job.last_row() - kAtOnce;
+        torn.cut_at_end += event.end_of(part) >= job.last_row() - kAtOnce;
       }
       for (const std::uint32_t card : plan.groups[g].cards)
         if (!present.contains(card)) torn.missing.insert(card);
@@ -51,35 +51,54 @@ Torn torn_of(const JobTracker& job) {
   return torn;
 }
 
+std::set<std::uint32_t> servers_of(const JobTracker& job, const StreamTable& table) {
+  std::set<std::uint32_t> servers;
+  for (const std::uint32_t card : job.plan().cards) servers.insert(table.cards()[card].server);
+  return servers;
+}
+
+/// Who may have been the first to fall silent.
+struct Suspects {
+  std::vector<std::uint32_t> servers;  ///< the likeliest first, if they are ordered
+  bool is_ordered = false;             ///< by when they sent last
+};
+
 /// Servers of the job by when they sent last; those that are behind in this step, or missing.
-std::vector<std::uint32_t> first_silent(const JobTracker& job, const StreamTable& table,
-                                        const Torn& torn) {
+Suspects first_silent(const JobTracker& job, const StreamTable& table, const Torn& torn) {
   const JobPlan& plan = job.plan();
-  std::set<std::uint32_t> suspects;
-  for (const std::uint32_t card : torn.missing) suspects.insert(table.cards()[card].server);
+  std::set<std::uint32_t> missing;
+  for (const std::uint32_t card : torn.missing) missing.insert(table.cards()[card].server);
   std::map<std::uint32_t, TimeNs> last;
   for (std::size_t p = 0; p < plan.pipes.size(); ++p) {
     const std::uint32_t server = table.cards()[plan.pipes[p].src].server;
-    if (!suspects.empty() && !suspects.contains(server)) continue;
+    if (!missing.empty() && !missing.contains(server)) continue;
     const PipeStep& pipe = job.open_step().pipes[p];
     if (pipe.sends >= job.usual_sends(p)) continue;  // it has sent all of this step
     TimeNs& own = last[server];
     own = std::max(own, job.last_send(p));
   }
-  std::vector<std::uint32_t> order;
+  Suspects found;
+  found.is_ordered = !last.empty();
   if (last.empty()) {
-    order.assign(suspects.begin(), suspects.end());
+    found.servers.assign(missing.begin(), missing.end());
   } else {
-    for (const auto& [server, time] : last) order.push_back(server);
-    std::ranges::stable_sort(order, {}, [&](std::uint32_t server) { return last[server]; });
+    for (const auto& [server, time] : last) found.servers.push_back(server);
+    std::ranges::stable_sort(found.servers, {}, [&](std::uint32_t server) { return last[server]; });
   }
-  if (order.empty() && torn.in_step) {  // two servers leave no trace of who did not come
-    std::set<std::uint32_t> servers;
-    for (const std::uint32_t card : plan.cards) servers.insert(table.cards()[card].server);
-    if (servers.size() == 2) order.assign(servers.begin(), servers.end());
-  }
-  std::erase(order, kNone);
-  return order;
+  if (found.servers.empty() && torn.in_step)  // two servers leave no trace of who did not come
+    if (const auto all = servers_of(job, table); all.size() == 2)
+      found.servers.assign(all.begin(), all.end());
+  std::erase(found.servers, kNone);
+  return found;
+}
+
+/// How many may be named: two, but of less than eight servers only the one who sent no more first,
+/// where that is known.
+std::size_t named_of(const Suspects& suspects, std::size_t servers) {
+  constexpr std::size_t kNamed = 2, kQuarter = 4;
+  const std::size_t count = std::min(kNamed, suspects.servers.size());
+  return suspects.is_ordered && count * kQuarter > servers ? std::min<std::size_t>(1, count)
+                                                           : count;
 }
 
 }  // namespace
@@ -92,7 +111,7 @@ TimeNs deadline_of(const JobTracker& job) {
 
 std::optional<FlowFinding> find_silence(const JobTracker& job, const StreamTable& table, TimeNs now,
                                         TimeNs others) {
-  constexpr std::size_t kNamed = 2, kCutMin = 2;
+  constexpr std::size_t kCutMin = 2;
   const TimeNs deadline = deadline_of(job);
   if (job.last_row() == 0 || now - job.last_row() < deadline || job.writes_storage(now))
     return std::nullopt;
@@ -102,14 +121,15 @@ std::optional<FlowFinding> find_silence(const JobTracker& job, const StreamTable
   finding.at = job.last_row() + deadline;
   finding.since = job.last_row();
   finding.in_step = torn.in_step;
-  const auto order = first_silent(job, table, torn);
+  const Suspects suspects = first_silent(job, table, torn);
   if (torn.cut_at_end >= kCutMin && torn.missing.empty())
     finding.cause = Cause::crash;
-  else if (torn.in_step && !order.empty())
+  else if (torn.in_step && !suspects.servers.empty())
     finding.cause = Cause::hang;
-  for (std::size_t i = 0; i < std::min(kNamed, order.size()); ++i)
-    finding.place.push_back(table.topology().servers()[order[i]]);
-  finding.ambiguous = order.size() > 1;
+  const std::size_t named = named_of(suspects, servers_of(job, table).size());
+  for (std::size_t i = 0; i < named; ++i)
+    finding.place.push_back(table.topology().servers()[suspects.servers[i]]);
+  finding.ambiguous = suspects.servers.size() > 1;
   return finding;
 }
 

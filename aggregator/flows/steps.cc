@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "aggregator/flows/numbers.h"
 
@@ -206,6 +207,51 @@ std::size_t lone_gap(const std::vector<TimeNs>& gaps) {
   return static_cast<std::size_t>(std::ranges::max_element(gaps) - gaps.begin());
 }
 
+/// Where steps begin by sizes: sharded jobs gather block after block forwards, and in between they
+/// scatter on the way back. The longest run of one size begins with the step, or behind one event
+/// that is larger (the block with the embedding), as few others are. None where no run is far
+/// longer than the others.
+std::optional<std::size_t> begin_of_run(const std::vector<Beat>& beats, std::size_t events) {
+  constexpr double kAlike = 0.1, kLongest = 0.25, kOther = 0.75;
+  constexpr double kRare = 0.17;
+  constexpr std::size_t kEventsMin = 8;
+  const std::size_t size = prefix_of(beats.size(), events);
+  if (events < kEventsMin) return std::nullopt;
+  std::vector<std::vector<std::uint64_t>> all(events);
+  for (std::size_t i = 1; i < size; ++i) all[i % events].push_back(beats[i].bytes);
+  std::vector<double> sizes;
+  for (auto& one : all) sizes.push_back(static_cast<double>(median(std::move(one))));
+  const auto continues = [&](std::size_t at) {  // the event is as large as the one before
+    const double own = sizes[at % events], before = sizes[(at + events - 1) % events];
+    return std::abs(own - before) < kAlike * std::max(own, before);
+  };
+  std::size_t first = 0;
+  while (first < events && continues(first)) ++first;
+  if (first == events) return std::nullopt;  // all are alike
+  std::size_t longest = 0, second = 0, begin = 0;
+  for (std::size_t at = first; at < first + events;) {
+    std::size_t end = at + 1;
+    while (end < first + events && continues(end)) ++end;
+    if (end - at > longest) {
+      second = std::exchange(longest, end - at);
+      begin = at;
+    } else {
+      second = std::max(second, end - at);
+    }
+    at = end;
+  }
+  if (static_cast<double>(longest) < kLongest * static_cast<double>(events) ||
+      static_cast<double>(second) > kOther * static_cast<double>(longest))
+    return std::nullopt;
+  const std::size_t best = begin % events, before = (begin + events - 1) % events;
+  const auto count = std::ranges::count_if(sizes, [&](double one) {
+    return std::abs(one - sizes[before]) < kAlike * std::max(one, sizes[before]);
+  });
+  const bool is_first = sizes[before] > sizes[best] &&
+                        static_cast<double>(count) < kRare * static_cast<double>(events);
+  return is_first ? before : best;
+}
+
 /// Where a step of several micro-batches begins: micro-batches are alike, but before the first one
 /// of a step there is the optimizer, too.
 std::size_t first_batch(const std::vector<TimeNs>& gaps, std::size_t batch) {
@@ -255,7 +301,8 @@ StepRule rule_of(const std::vector<Beat>& beats, std::size_t events) {
                                       kFar * static_cast<double>(std::max<TimeNs>(sorted[1], 1));
   if (!rule.is_bursty) {
     const std::size_t batch = batch_of(gaps);
-    begin = batch < events ? first_batch(gaps, batch) : lone_gap(gaps);
+    begin = batch < events ? first_batch(gaps, batch)
+                           : begin_of_run(beats, events).value_or(lone_gap(gaps));
   }
   rule.first = begin;
   std::ranges::rotate(gaps, gaps.begin() + static_cast<std::ptrdiff_t>(begin));
@@ -405,6 +452,27 @@ std::optional<StepRule> learn_steps(const std::vector<Beat>& beats, const StepLe
   return std::nullopt;
 }
 
+namespace {
+
+/// Of a gap, above what is noise.
+float log_of(TimeNs gap) {
+  constexpr float kFloor = 1e5;
+  return std::log(static_cast<float>(gap) + kFloor);
+}
+
+}  // namespace
+
+StepCounter::StepCounter(StepRule rule)
+    : rule_(std::move(rule)), count_((rule_.events - rule_.first) % rule_.events) {
+  if (rule_.is_bursty) {  // gaps mark the ends: of those only the first is looked at
+    rule_.gaps.resize(std::min<std::size_t>(1, rule_.gaps.size()));
+    rule_.gaps.shrink_to_fit();
+    return;
+  }
+  usual_.reserve(rule_.gaps.size());
+  for (const TimeNs gap : rule_.gaps) usual_.push_back(log_of(gap));
+}
+
 bool StepCounter::is_step_over(TimeNs gap) const {
   constexpr double kGap = 0.5, kLength = 0.6, kSlack = 0.2;
   if (!rule_.is_bursty || static_cast<double>(gap) < kGap * static_cast<double>(rule_.gaps[0]))
@@ -431,7 +499,7 @@ std::optional<Boundary> StepCounter::add(const Beat& beat) {
   last_end_ = std::max(last_end_, beat.end);
   if (is_extra) return found;  // a late twin of the last event
   ++count_;
-  recent_.push_back({gap, last_end_});
+  if (!rule_.is_bursty) recent_.push_back({gap, last_end_});
   if (count_ < rule_.events) return found;
   if (const auto earlier = realign(); earlier || count_ < rule_.events) return earlier;
   // A step of one event can end twice in one call only where the rule has one event.
@@ -446,19 +514,20 @@ std::optional<Boundary> StepCounter::add(const Beat& beat) {
 /// gaps of the step are compared with the usual ones some places earlier and later.
 std::optional<Boundary> StepCounter::realign() {
   constexpr std::ptrdiff_t kShiftMax = 3;
-  constexpr double kClear = 0.5;
+  constexpr float kClear = 0.5;
   const auto events = static_cast<std::ptrdiff_t>(rule_.events);
   if (rule_.is_bursty || events < 4 * kShiftMax || std::ssize(recent_) != events)
     return std::nullopt;
+  const std::ptrdiff_t half = events / 2;
+  seen_.clear();
+  for (std::ptrdiff_t i = half; i < events; ++i)
+    seen_.push_back(log_of(recent_[static_cast<std::size_t>(i)].gap));
   const auto cost = [&](std::ptrdiff_t lost) {
-    constexpr double kFloor = 1e5, kWorst = 2;
-    double sum = 0;
-    for (std::ptrdiff_t i = events / 2; i < events; ++i) {
-      const double usual =
-          static_cast<double>(rule_.gaps[static_cast<std::size_t>((i + lost + events) % events)]) +
-          kFloor;
-      const double seen = static_cast<double>(recent_[static_cast<std::size_t>(i)].gap) + kFloor;
-      sum += std::min(kWorst, std::abs(std::log(seen / usual)));
+    constexpr float kWorst = 2;
+    float sum = 0;
+    for (std::ptrdiff_t i = half; i < events; ++i) {
+      const float usual = usual_[static_cast<std::size_t>((i + lost + events) % events)];
+      sum += std::min(kWorst, std::abs(seen_[static_cast<std::size_t>(i - half)] - usual));
     }
     return sum;
   };

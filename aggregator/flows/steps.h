@@ -53,8 +53,7 @@ struct Boundary {
 class StepCounter {
  public:
   /// Counting begins at the beat at which learning began.
-  explicit StepCounter(StepRule rule)
-      : rule_(std::move(rule)), count_((rule_.events - rule_.first) % rule_.events) {}
+  explicit StepCounter(StepRule rule);
 
   /// At most one boundary; it may lie before `beat`.
   std::optional<Boundary> add(const Beat& beat);
@@ -74,6 +73,8 @@ class StepCounter {
     TimeNs gap = 0, end = 0;
   };
   std::vector<Seen> recent_;  ///< events of this step, with the idle time before each
+  std::vector<float> usual_;  ///< logs of the usual gaps, where they are compared
+  std::vector<float> seen_;   ///< of those of this step, in its later half
 };
 
 }  // namespace l4::flows

@@ -34,15 +34,14 @@ struct Stream {
   Address src, dst;
   std::uint32_t src_card = kNone, dst_card = kNone;
   std::uint16_t src_port = 0, dst_port = 0;
-  std::uint64_t rows = 0, bytes = 0, packets = 0;
-  double size_mean = 0, size_spread = 0;  ///< of the bytes of a record; sum of squared deviations
+  std::uint8_t protocol = 0;
+  bool is_used = false;  ///< false: its place is free
+  std::uint32_t rows = 0;
+  std::uint64_t bytes = 0, packets = 0;
   TimeNs last_end = 0;
   std::uint32_t exporter = kNone;
   std::uint32_t job = kNone;   ///< index of the analyser's jobs
   std::uint32_t unit = kNone;  ///< what the job calls it
-
-  /// Standard deviation of the bytes of a record, as a share of their mean.
-  double variation() const;
 };
 
 class StreamTable {
@@ -67,6 +66,9 @@ class StreamTable {
 
  private:
   std::uint32_t find_or_make(const FlowRecord& record);
+  std::uint32_t make(const FlowRecord& record);
+  std::uint32_t* slot_of(const FlowRecord& record);
+  void index_anew(std::size_t slots);
   std::uint32_t find_card(const Address& address, bool make);
   bool is_training(const FlowRecord& record) const;
   void make_room();
@@ -80,8 +82,11 @@ class StreamTable {
     std::uint32_t place = 0;
     std::uint64_t from = 0;  ///< of rows that were ever pushed: kept rows may still name the place
   };
-  std::deque<Free> free_;                ///< places of streams that were dropped
-  FlatTable<std::uint32_t> by_tuple_;    ///< index + 1 of the stream
+  std::deque<Free> free_;  ///< places of streams that were dropped
+  /// Open addressing: index + 1 of the stream, 0 where there is none. Streams have the keys, which
+  /// are looked at in any case.
+  std::vector<std::uint32_t> by_tuple_;
+  std::size_t used_ = 0;                 ///< streams in it
   FlatTable<std::uint32_t> by_address_;  ///< index + 1 of the card
   std::vector<Card> cards_;
   RowStore rows_;

@@ -34,9 +34,10 @@ JobTracker::JobTracker(JobPlan plan, const StreamTable& table, const Losses& los
   const bool has_data = std::ranges::any_of(
       plan_.groups, [](const Group& g) { return g.rule && g.label == Label::data; });
   std::vector<TimeNs> periods;
+  const auto spare = std::make_shared<std::vector<Event>>();
   for (std::uint32_t g = 0; g < plan_.groups.size(); ++g) {
-    const Group& group = plan_.groups[g];
-    GroupState state{Assembler(group.edges.size(), group.events),
+    Group& group = plan_.groups[g];
+    GroupState state{Assembler(group.edges.size(), group.events, spare),
                      {},
                      {},
                      {},
@@ -57,6 +58,7 @@ JobTracker::JobTracker(JobPlan plan, const StreamTable& table, const Losses& los
       periods.push_back(group.rule->period);
       ++clocks_;
     }
+    if (group.rule) group.rule->gaps = {};  // the counter has what it needs of them
     for (std::uint32_t e = 0; e < group.edges.size(); ++e) {
       Unit& own = unit(group.edges[e].stream);
       own.group = g;
@@ -82,8 +84,19 @@ JobTracker::JobTracker(JobPlan plan, const StreamTable& table, const Losses& los
     pipes_into_[place_of_card_.at(plan_.pipes[p].dst)].push_back(p);
   }
   for (const Edge& edge : plan_.experts) unit(edge.stream);
+  units_.shrink_to_fit();
+  begin_step(0);
+}
+
+/// The memory of a step that is over is used again.
+void JobTracker::begin_step(TimeNs begin) {
+  open_.begin = begin;
+  open_.end = open_.first_send = 0;
+  open_.lossy = open_.partial = false;
+  open_.storage = 0;
   open_.groups.resize(groups_.size());
-  open_.pipes.resize(pipes_.size());
+  for (GroupStep& group : open_.groups) group.clear();
+  open_.pipes.assign(pipes_.size(), {});
   open_.wake.assign(plan_.cards.size(), kUnknown);
 }
 
@@ -145,12 +158,13 @@ void JobTracker::add_event(std::uint32_t index, const Event& event) {
 /// An edge starts when both of its ends are ready: a card came with the earliest of its edges.
 void JobTracker::add_lateness(GroupState& state, const Event& event) {
   state.came.assign(state.step.late.size(), kUnknown);
-  for (const Part& part : event.parts)
+  for (const KeptPart& part : event.parts) {
+    const float at = seconds(event.start_of(part) - event.first_start);
     for (const std::size_t side : {0, 1}) {
       float& came = state.came[state.card_of[part.edge * 2 + side]];
-      const float at = seconds(part.start - event.first_start);
       if (std::isnan(came) || at < came) came = at;
     }
+  }
   for (std::size_t card = 0; card < state.came.size(); ++card)
     if (!std::isnan(state.came[card])) state.step.late[card] += state.came[card];
 }
@@ -169,7 +183,7 @@ void JobTracker::end_group(std::uint32_t index, const Boundary& boundary) {
     });
   if (is_certain) push_bounded(state.ends, boundary.end, ends_max_);
   if (last_end_ != 0 && boundary.end < last_end_ + period_ / 2) {  // of the step that was closed
-    state.step = GroupStep();
+    state.step.clear();
     return;
   }
   // A group that ends a second time, or long after the others, opens the next step.
@@ -178,7 +192,8 @@ void JobTracker::end_group(std::uint32_t index, const Boundary& boundary) {
     close_step();
   state.step.end = boundary.end;
   state.step.complete = boundary.complete;
-  open_.groups[index] = std::exchange(state.step, GroupStep());
+  std::swap(open_.groups[index], state.step);
+  state.step.clear();
   if (reported_++ == 0) first_report_ = boundary.end;
   first_report_ = std::min(first_report_, boundary.end);
   last_report_ = std::max(last_report_, boundary.end);
@@ -221,11 +236,9 @@ void JobTracker::close_step() {
   open_.storage = storage_within(open_.begin, open_.end);
   if (losses_->is_storage_lossy(open_.begin, open_.end)) open_.lossy = true;
   last_end_ = open_.end;
-  done_.push_back(std::exchange(open_, JobStep()));
-  open_.begin = last_end_;
-  open_.groups.resize(groups_.size());
-  open_.pipes.resize(pipes_.size());
-  open_.wake.assign(plan_.cards.size(), kUnknown);
+  if (done_ == closed_.size()) closed_.emplace_back();
+  std::swap(open_, closed_[done_++]);
+  begin_step(last_end_);
 }
 
 /// The length on which two groups agree that saw all of their events in this step and the last. A
@@ -250,10 +263,6 @@ std::optional<TimeNs> JobTracker::agreed_length() const {
   });
   if (agreeing < 2 || agreeing * 2 < std::ssize(lengths)) return std::nullopt;
   return middle;
-}
-
-std::vector<JobStep> JobTracker::take_steps() {
-  return std::exchange(done_, {});
 }
 
 void JobTracker::finish(TimeNs now) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -44,9 +45,10 @@ class JobTracker {
   void add(const Row& row, std::uint32_t unit);
   /// The job wrote to storage.
   void add_storage(TimeNs start, TimeNs end);
-  bool has_steps() const { return !done_.empty(); }
-  /// Steps that closed since the last call, oldest first.
-  std::vector<JobStep> take_steps();
+  bool has_steps() const { return done_ > 0; }
+  /// Steps that closed since they were dropped last, oldest first.
+  std::span<const JobStep> steps() const { return std::span(closed_).first(done_); }
+  void drop_steps() { done_ = 0; }
   /// Closes what the rows before `now` complete.
   void finish(TimeNs now);
 
@@ -99,6 +101,7 @@ class JobTracker {
     bool is_learned = false;
   };
 
+  void begin_step(TimeNs begin);
   void sweep(TimeNs now);
   void add_event(std::uint32_t group, const Event& event);
   static void add_lateness(GroupState& state, const Event& event);
@@ -129,7 +132,8 @@ class JobTracker {
   std::deque<std::pair<TimeNs, TimeNs>> storage_;
   TimeNs storage_until_ = 0;
   TimeNs first_row_ = 0, last_row_ = 0, longest_gap_ = 0;
-  std::vector<JobStep> done_;
+  std::vector<JobStep> closed_;  ///< of which some are done, and others kept for their memory
+  std::size_t done_ = 0;
 };
 
 }  // namespace l4::flows

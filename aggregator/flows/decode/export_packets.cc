@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
+
+#include "common/base/hash.h"
 
 namespace l4::flows::decode {
 namespace {
@@ -63,6 +66,11 @@ Address address_of(std::string_view bytes) {
   for (std::size_t i = 8; i < 16; ++i)
     address.low = address.low << 8 | static_cast<std::uint8_t>(bytes[i]);
   return address;
+}
+
+template <class Word>
+std::uint64_t big_endian(const char* at) {
+  return std::byteswap(static_cast<Word>(hashing::load<Word>(at)));
 }
 
 /// Values of one record, as far as it has them.
@@ -252,6 +260,93 @@ bool ExportDecoder::template_fields(Bytes& body, std::size_t count, const Messag
   return made.bytes_min > 0;
 }
 
+/// Where the values are, if the template is the usual one: each of nine elements once, IPv4, times
+/// in milliseconds.
+std::optional<ExportDecoder::Plain> ExportDecoder::plain_form(const Template& form) {
+  Plain plain;
+  std::size_t at = 0, known = 0;
+  for (const Field& field : form.fields) {
+    const auto place = [&](std::size_t& to, std::size_t bytes) {
+      if (field.length == bytes) ++known;
+      to = at;
+    };
+    if (field.length == kVariable || field.enterprise != 0) return std::nullopt;
+    switch (field.id) {
+      case kSource4:
+        place(plain.src, 4);
+        break;
+      case kDestination4:
+        place(plain.dst, 4);
+        break;
+      case kSourcePort:
+        place(plain.src_port, 2);
+        break;
+      case kDestinationPort:
+        place(plain.dst_port, 2);
+        break;
+      case kProtocol:
+        place(plain.protocol, 1);
+        break;
+      case kOctets:
+        place(plain.bytes, 8);
+        break;
+      case kPackets:
+        place(plain.packets, 8);
+        break;
+      case kStartMillis:
+        place(plain.start, 8);
+        break;
+      case kEndMillis:
+        place(plain.end, 8);
+        break;
+      default:
+        return std::nullopt;
+    }
+    at += field.length;
+  }
+  if (form.is_options || known != 9 || form.fields.size() != 9) return std::nullopt;
+  return plain;
+}
+
+void ExportDecoder::plain_record(const Plain& plain, const char* at, Message& message,
+                                 const Sink& sink) {
+  FlowRecord record;
+  const auto time = [&](std::size_t place) {
+    return scaled(big_endian<std::uint64_t>(at + place), kMillisecond);
+  };
+  record.start = time(plain.start);
+  record.end = time(plain.end);
+  record.src =
+      Address::of_ipv4(static_cast<std::uint32_t>(big_endian<std::uint32_t>(at + plain.src)));
+  record.dst =
+      Address::of_ipv4(static_cast<std::uint32_t>(big_endian<std::uint32_t>(at + plain.dst)));
+  record.src_port = static_cast<std::uint16_t>(big_endian<std::uint16_t>(at + plain.src_port));
+  record.dst_port = static_cast<std::uint16_t>(big_endian<std::uint16_t>(at + plain.dst_port));
+  record.protocol = static_cast<std::uint8_t>(at[plain.protocol]);
+  record.bytes = big_endian<std::uint64_t>(at + plain.bytes);
+  record.packets = big_endian<std::uint64_t>(at + plain.packets);
+  hand_over(record, record.start > 0 && record.end > 0, message, sink);
+}
+
+void ExportDecoder::hand_over(FlowRecord& record, bool has_all, Message& message,
+                              const Sink& sink) {
+  constexpr std::uint64_t kCountMax = std::uint64_t{1} << 40;  // the product stays in range
+  const std::uint64_t scale = std::max<std::uint32_t>(1, announced_.sampling);
+  record.bytes = std::min(record.bytes, kCountMax) * scale;
+  record.packets = std::min(record.packets, kCountMax) * scale;
+  record.exporter = message.exporter;
+  record.sequence = message.sequence++;
+  record.has_sequence = message.exporter != kNone;
+  if (!has_all)
+    complain(message, "a record without addresses or times");
+  else if (const auto why = why_unusable(record); !why.empty())
+    complain(message, std::string(why));
+  else {
+    ++counts_.records;
+    sink(record);
+  }
+}
+
 void ExportDecoder::templates(Bytes body, Message& message, bool is_options) {
   constexpr std::size_t kHeader = 4, kFieldBytes = 4;
   while (body.size() >= kHeader) {
@@ -275,6 +370,7 @@ void ExportDecoder::templates(Bytes body, Message& message, bool is_options) {
     // Scope fields of NetFlow v9 are numbered apart from elements.
     if (!template_fields(body, count, message, made))
       return complain(message, fmt::format("template {} is cut short or empty", id));
+    made.plain = plain_form(made);
     keep({message.exporter, message.domain, id}, std::move(made), message);
   }
 }
@@ -290,6 +386,11 @@ void ExportDecoder::keep(const Key& key, Template made, const Message& message) 
 }
 
 void ExportDecoder::data(const Template& form, Bytes body, Message& message, const Sink& sink) {
+  if (form.plain) {
+    while (const auto record = body.take(form.bytes_min))
+      plain_record(*form.plain, record->data(), message, sink);
+    return;
+  }
   while (body.size() >= form.bytes_min)
     if (!record(form, body, message, sink))
       return complain(message, "a record is longer than its set");
@@ -318,23 +419,12 @@ bool ExportDecoder::record(const Template& form, Bytes& body, Message& message, 
   if (values.told.sampling > 0) announced_.sampling = values.told.sampling;
   if (values.told.active > 0) announced_.active = values.told.active;
   if (values.told.inactive > 0) announced_.inactive = values.told.inactive;
-  FlowRecord& record = values.record;
-  const std::uint64_t scale = std::max<std::uint32_t>(1, announced_.sampling);
-  constexpr std::uint64_t kCountMax = std::uint64_t{1} << 40;  // the product stays in range
-  record.bytes = std::min(record.bytes, kCountMax) * scale;
-  record.packets = std::min(record.packets, kCountMax) * scale;
-  record.exporter = message.exporter;
-  record.sequence = message.sequence++;
-  record.has_sequence = message.exporter != kNone;
-  if (form.is_options) return true;
-  if (!values.has_src || !values.has_dst || !values.has_start || !values.has_end)
-    complain(message, "a record without addresses or times");
-  else if (const auto why = why_unusable(record); !why.empty())
-    complain(message, std::string(why));
-  else {
-    ++counts_.records;
-    sink(record);
+  if (form.is_options) {
+    ++message.sequence;
+    return true;
   }
+  hand_over(values.record, values.has_src && values.has_dst && values.has_start && values.has_end,
+            message, sink);
   return true;
 }
 

@@ -55,10 +55,16 @@ class ExportDecoder {
     std::uint16_t id = 0, length = 0;
     std::uint32_t enterprise = 0;
   };
+  /// Where the values of a record are.
+  struct Plain {
+    std::size_t src = 0, dst = 0, src_port = 0, dst_port = 0, protocol = 0, bytes = 0, packets = 0;
+    std::size_t start = 0, end = 0;
+  };
   struct Template {
     std::vector<Field> fields;
     std::size_t bytes_min = 0;  ///< least bytes of a record
     bool is_options = false;
+    std::optional<Plain> plain;  ///< of the usual form, which is read without a look at its fields
   };
   /// Of the message that is being read.
   struct Message {
@@ -76,6 +82,9 @@ class ExportDecoder {
   void templates(Bytes body, Message& message, bool is_options);
   bool template_fields(Bytes& body, std::size_t count, const Message& message, Template& made);
   void data(const Template& form, Bytes body, Message& message, const Sink& sink);
+  static std::optional<Plain> plain_form(const Template& form);
+  void plain_record(const Plain& plain, const char* at, Message& message, const Sink& sink);
+  void hand_over(FlowRecord& record, bool has_all, Message& message, const Sink& sink);
   bool record(const Template& form, Bytes& body, Message& message, const Sink& sink);
   void keep(const Key& key, Template made, const Message& message);
   void complain(const Message& message, std::string reason);

@@ -111,8 +111,9 @@ bool parse_nfdump_line(std::string_view line, FlowRecord& record) {
       read_number(next_word(line), record.dst_port) &&
       read_protocol(next_word(line), record.protocol) &&
       read_number(next_word(line), record.bytes) && read_number(next_word(line), record.packets);
-  record.end = record.start + lasted;
-  return is_line && why_unusable(record).empty();
+  // Each is a time that fits, and their sum need not.
+  if (!is_line || __builtin_add_overflow(record.start, lasted, &record.end)) return false;
+  return why_unusable(record).empty();
 }
 
 Result<void> read_nfcapd(const std::filesystem::path& file, Counts& counts,

@@ -124,6 +124,21 @@ TEST_CASE("slow transfers of one rail point at its cards, of no other") {
   CHECK(std::ranges::find(finding.place, to_text(made::card(1, 0))) == finding.place.end());
 }
 
+TEST_CASE("slow transfers are told by the end of the second step, also where steps are not slow") {
+  made::Ring ring;
+  ring.slower = [](unsigned step, unsigned server, unsigned rail) {
+    return step >= 25 && server == 1 && rail == 1 ? 2.0 : 1.0;
+  };
+  const Topology topology = made::topology(4, 8);
+  ring.rails = 8;
+  std::vector<TimeNs> ends;
+  const FlowReport report = analysed(made::records(ring, &ends), topology);
+  REQUIRE(report.jobs.at(0).findings.size() == 1);
+  CHECK(report.jobs[0].findings[0].cause == Cause::degraded_link);
+  CHECK(report.jobs[0].findings[0].at <= ends[26] + 10 * kMillisecond);
+  CHECK(report.jobs[0].findings[0].since >= ends[23]);
+}
+
 TEST_CASE("time in which the job writes a checkpoint is not slow") {
   made::Ring ring;
   ring.late = [](unsigned step, unsigned) { return step == 25 ? 3.0 : 0.0; };

@@ -62,6 +62,33 @@ TEST_CASE("sizes of merged transfers do not make a pipeline an exchange between 
                               20 * kMillisecond, 0)) == std::set{Label::pipeline});
 }
 
+/// Merged records of `length`: two cards of a server and two of another, all of which send to those
+/// of the other server, or each to one of them.
+std::set<Label> label_across(bool exchanges) {
+  const Topology topology = made::topology(2, 2);
+  StreamTable table(topology, 1'000);
+  for (unsigned i = 0; i < 8; ++i)
+    for (unsigned one = 0; one < 2; ++one)
+      for (unsigned two = 0; two < 2; ++two) {
+        if (!exchanges && one != two) continue;
+        for (const bool is_back : {false, true}) {
+          FlowRecord record = transfer(is_back ? 1 : 0, is_back ? 0 : 1, one, i * 60 * kSecond,
+                                       59 * kSecond, 6'000'000'000 + i * 90'000'000);
+          record.src = made::card(is_back ? 1 : 0, one);
+          record.dst = made::card(is_back ? 0 : 1, two);
+          // All are cut at the same moments, and each has carried what the router gave it.
+          record.bytes += (one * 4 + two * 2 + (is_back ? 1 : 0)) * 50'000'000;
+          table.add(record);
+        }
+      }
+  return label_of(learn(table, free_streams(table), {1, 60 * kSecond, kSecond, false}));
+}
+
+TEST_CASE("merged exchanges of two servers show in who exchanges with two cards of one") {
+  CHECK(label_across(true) == std::set{Label::expert});
+  CHECK(label_across(false) == std::set{Label::pipeline});
+}
+
 /// Two rails of two servers: the groups of each, with a beat at each of the times.
 std::vector<JobPlan> joined(const std::vector<TimeNs>& slow, const std::vector<TimeNs>& quick) {
   const Topology topology = made::topology(2, 2);
@@ -74,7 +101,7 @@ std::vector<JobPlan> joined(const std::vector<TimeNs>& slow, const std::vector<T
   std::vector<Track> tracks;
   for (std::uint32_t i = 0; i < table.streams().size(); ++i) {
     const Stream& stream = table.streams()[i];
-    tracks.push_back({i, stream.src_card, stream.dst_card, {}});
+    tracks.push_back({i, stream.src_card, stream.dst_card, {}, {}});
     if (i % 2 == 0) labelled.groups.emplace_back();
     Group& group = labelled.groups.back();
     group.edges.push_back({i, stream.src_card, stream.dst_card, 0});

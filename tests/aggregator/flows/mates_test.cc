@@ -15,15 +15,15 @@ Track track(std::uint32_t src, std::uint32_t dst, double packets, double variati
             int transfers = 3'000) {
   std::mt19937 random(seed);
   std::normal_distribution<double> size(packets, packets * variation);
-  Track made{seed, src, dst, {}};
+  auto rows = std::make_shared<std::vector<Row>>();
   for (int i = 0; i < transfers; ++i) {
     std::poisson_distribution<std::uint32_t> seen(
         std::max(0.01, variation > 0 ? size(random) : packets));
     if (const std::uint32_t count = seen(random); count > 0)
-      made.rows.push_back(
+      rows->push_back(
           {i * kSecond, i * kSecond + kMillisecond, count * 4'096'000ull, seed, count * kSampling});
   }
-  return made;
+  return {seed, src, dst, *rows, rows};
 }
 
 /// Two cards of a server exchange with two of another: no triangle of cards.

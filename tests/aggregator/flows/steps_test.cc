@@ -121,4 +121,27 @@ TEST_CASE("events without a rhythm have no steps") {
   CHECK_FALSE(learn_steps({}, {}));
 }
 
+TEST_CASE("steps of a sharded job begin with its gathers, whatever the gaps are") {
+  // Eight blocks: forwards a gather each, the first one larger; backwards a gather and a scatter,
+  // of the last block larger ones. Gaps are those of computing; the longest lie in the way back.
+  for (const std::uint64_t scatter : {1, 2}) {
+    std::vector<double> gaps;
+    std::vector<std::uint64_t> sizes;
+    const auto event = [&](double gap, std::uint64_t size) {
+      gaps.push_back(gap);
+      sizes.push_back(size * 1'000'000);
+    };
+    for (int block = 0; block < 8; ++block) event(block == 0 ? 60 : 80, block == 0 ? 17 : 10);
+    for (int block = 0; block < 8; ++block) {
+      event(block == 0 ? 80 : 3, block == 7 ? 17 : 10);
+      event(160 + 7 * block, (block == 7 ? 17 : 10) * scatter);
+    }
+    const auto beats = beats_of(gaps, 30, sizes);
+    const auto rule = learn_steps(beats, {});
+    REQUIRE(rule);
+    REQUIRE(rule->events == 24);
+    CHECK(rule->first % 24 == 0);
+  }
+}
+
 }  // namespace l4::flows

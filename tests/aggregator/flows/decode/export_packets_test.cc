@@ -98,6 +98,40 @@ TEST_CASE("records of IPFIX are read by their template, and numbered") {
   CHECK(decoded.exporters.names() == std::vector<std::string>{"leaf-1/5"});
 }
 
+TEST_CASE("records of another template say the same: in another order, with more fields") {
+  Decoded usual, other;
+  usual.feed(ipfix(7, template_set() + set(256, row(7'000))));
+  const std::string form = set(
+      2,
+      Made().number(300, 2).number(10, 2).fields(
+          {{153, 8}, {152, 8}, {2, 8}, {1, 8}, {4, 1}, {5, 1}, {11, 2}, {7, 2}, {12, 4}, {8, 4}}));
+  const std::string data = set(300, Made()
+                                        .number(1'760'000'000'250, 8)
+                                        .number(1'760'000'000'100, 8)
+                                        .number(3, 8)
+                                        .number(7'000, 8)
+                                        .number(17, 1)
+                                        .number(0, 1)
+                                        .number(4'791, 2)
+                                        .number(50'000, 2)
+                                        .number(0x0a000002, 4)
+                                        .number(0x0a000001, 4));
+  other.feed(ipfix(7, form + data));
+  REQUIRE(usual.records.size() == 1);
+  REQUIRE(other.records.size() == 1);
+  const FlowRecord &one = usual.records[0], &two = other.records[0];
+  CHECK(one.src == two.src);
+  CHECK(one.dst == two.dst);
+  CHECK(one.src_port == two.src_port);
+  CHECK(one.dst_port == two.dst_port);
+  CHECK(one.protocol == two.protocol);
+  CHECK(one.bytes == two.bytes);
+  CHECK(one.packets == two.packets);
+  CHECK(one.start == two.start);
+  CHECK(one.end == two.end);
+  CHECK(one.sequence == two.sequence);
+}
+
 TEST_CASE("a template holds for its sender and domain, until it is replaced or withdrawn") {
   Decoded decoded;
   decoded.feed(ipfix(0, template_set()));

@@ -28,4 +28,10 @@ TEST_CASE("other lines are not") {
     CHECK_FALSE_MESSAGE(parse_nfdump_line(line, record), line);
 }
 
+TEST_CASE("a line whose times add up to more than there is is refused") {
+  FlowRecord record;
+  CHECK(!parse_nfdump_line(
+      "4760000000.123 4760000000.123 10.0.0.1 10.0.0.2 50000 4791 UDP 1276789 300", record));
+}
+
 }  // namespace l4::flows::decode
