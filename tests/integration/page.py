@@ -85,7 +85,7 @@ def stamp(at):
     return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(at)) + f".{int(at % 1 * 1000):03d}"
 
 
-class Test(page_map.Map, page_acts.Acts, page_acts.Windows):
+class Test(page_map.Map, page_acts.Acts, page_acts.Users, page_acts.Windows):
     def __init__(self, expect, browser, base, token, pictures):
         self.expect, self.browser, self.base, self.token = expect, browser, base, token
         self.pictures = pictures
@@ -542,6 +542,7 @@ def play(expect, l4, webdriver, folder, pictures):
         test = Test(expect, browser, base, token, pictures)
         test.sign_in()
         test.watch_it_break(place.logs)
+        test.look_at_users()
         test.look_at_job()
         test.check_box("the job")
         test.look_at_links()

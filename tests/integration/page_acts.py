@@ -2,10 +2,13 @@
 
 A part of page.py, whose Test has `expect`, `browser`, `base`, `token`, `open`, `api`, `check_box`.
 """
+import os
+import pwd
 import time
 import urllib.request
 
 import live
+import made_map
 
 
 class Acts:
@@ -107,6 +110,59 @@ class Acts:
         expect.equal([row["node"] for row in nodes if row["silent_until"]], ["node-02"],
                      "only this one")
         self.check_box("a job in maintenance")
+
+
+class Users:
+    """Whose the jobs are."""
+
+    def look_at_users(self):
+        """A job has the owners of its logs; the jobs of one user are chosen, and the address
+        holds whose."""
+        expect, browser = self.expect, self.browser
+        me = pwd.getpwuid(os.geteuid()).pw_name
+
+        def users():
+            return next(row["users"] for row in self.api("jobs")["jobs"]
+                        if row["id"] == "job-1005")
+
+        live.wait_for(lambda: users() == [me])
+        expect.equal(users(), [me], "the API knows who owns the logs")
+        self.open("/")
+        self.shows(".job .user", [me], "the fleet says whose a job is")
+        expect.equal(browser.text(".filter select"), [], "of one user nothing is to be chosen")
+        hostile = "<img src=x onerror=window.hacked=1>"
+        rows = [["alice"], ["bob"], ["alice", "bob", "carol"], [hostile], []]
+        with made_map.Made(browser, made_map.answers(users=rows)):
+            self.open("/")
+            shown = browser.soon(".job .user", lambda texts: len(texts) == 4)
+            expect.equal(shown, ["alice", "bob", "alice, bob and 1 more", hostile],
+                         "users of each job")
+            self.choose_user(hostile)
+        live.wait_for(lambda: browser.text(".job strong") == ["job-1005"])
+
+    def choose_user(self, hostile):
+        from selenium.webdriver.support.ui import Select
+        expect, browser = self.expect, self.browser
+        choice = Select(browser.driver.find_element("css selector", ".filter select"))
+        expect.equal(sorted(one.text for one in choice.options), sorted(
+            ["all users", "alice (2)", "bob (2)", "carol (1)", f"{hostile} (1)"]), "the choice")
+        choice.select_by_value("alice")
+        self.shows(".job strong", ["job-0", "job-2"], "the jobs of one user")
+        expect.that(browser.text(".chips button")[0].endswith("2"), "are counted",
+                    browser.text(".chips button"))
+        link = browser.run("return location.pathname + location.search")
+        expect.equal(link, "/?user=alice", "the address holds whose")
+        self.open(link)
+        self.shows(".job strong", ["job-0", "job-2"], "its link shows the same")
+        browser.type("#search", "carol")
+        self.shows(".job strong", ["job-2"], "a user is found as text, too")
+        self.check_box("the jobs of a user")
+        self.open("/?user=nobody")
+        expect.that("No job matches" in " ".join(browser.soon(".empty")),
+                    "of a user without jobs that is said", browser.text(".empty"))
+        browser.click(".empty button")
+        live.wait_for(lambda: len(browser.text(".job strong")) == 5)
+        expect.equal(len(browser.text(".job strong")), 5, "and all are a click away")
 
 
 class Windows:

@@ -281,10 +281,11 @@ int run_diagnose(const DiagnoseOptions& options) {
   offline::add_examples(diagnosis, *job);
   write_warnings(diagnosis.report.warnings, options);
   // What cannot be written does not keep the report from being printed.
-  const int html = options.html.empty()
-                       ? terminal::kDone
-                       : write_html(diagnosis.report, beside_of(*job->state, diagnosis.report),
-                                    options.top, options.html, "l4");
+  const int html =
+      options.html.empty()
+          ? terminal::kDone
+          : write_html(diagnosis.report, beside_of(*job->state, diagnosis.report, *library),
+                       options.top, options.html, "l4");
   if (const int written =
           terminal::write_text(render(diagnosis.report, options), options.out, "l4");
       written != terminal::kDone)
