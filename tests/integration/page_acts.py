@@ -4,7 +4,9 @@ A part of page.py, whose Test has `expect`, `browser`, `base`, `token`, `open`, 
 """
 import os
 import pwd
+import signal
 import time
+import urllib.parse
 import urllib.request
 
 import live
@@ -163,6 +165,49 @@ class Users:
         browser.click(".empty button")
         live.wait_for(lambda: len(browser.text(".job strong")) == 5)
         expect.equal(len(browser.text(".job strong")), 5, "and all are a click away")
+
+
+class Restarts:
+    """The aggregator goes while the page is open."""
+
+    def check_broken(self, program):
+        self.open("/")
+        self.browser.soon(".fresh.live")
+        program.end(signal.SIGKILL)
+        said = self.browser.soon(".broken")
+        self.expect.that(said and "old" in said[0], "a broken stream is said, and its age", said)
+        self.expect.that(self.browser.text(".job strong"), "what was shown stays")
+
+    def check_restart(self, place, program):
+        """What is asked meanwhile is said not to come. Then one signs in again, since the
+        aggregator has forgotten the cookie, and sees what one saw."""
+        from selenium.webdriver.common.keys import Keys
+        expect, browser = self.expect, self.browser
+        at = self.api("jobs/job-1005/scores?what=ranks&rows=100")["columns"][-1]
+        cell = urllib.parse.urlencode({"map": "ranks", "cell": "node-02", "cell_at": at})
+        self.open(f"/jobs/job-1005?{cell}")
+        rows = browser.soon(".whybox .terms li")
+        expect.that(rows, "a cell is open")
+        program.end(signal.SIGKILL)
+        browser.press("canvas.map", Keys.ARROW_LEFT, Keys.ENTER)
+        said = browser.soon(".whybox > .note",
+                            lambda texts: any("cannot be shown" in text for text in texts))
+        expect.that(any("the aggregator does not answer" in text for text in said),
+                    "terms that do not come are said", said)
+        expect.that(browser.soon(".broken"), "and that the stream is broken")
+        expect.that(browser.text(".verdict h1"), "what was shown stays")
+        link = browser.run("return location.href")
+        program = place.start("--port", self.base.rsplit(":", 1)[1], place.logs)
+        expect.that(live.wait_for(lambda: browser.text("main h1") == ["Sign in"]),
+                    "the page asks for the token by itself", browser.text("main h1"))
+        browser.type("#token", self.token)
+        browser.click("form button")
+        expect.that(browser.soon(".whybox .terms li"), "then the cell is open with its terms",
+                    browser.text(".whybox"))
+        expect.equal(browser.run("return location.href"), link, "at the same address")
+        expect.equal(browser.soon(".fresh.live", lambda texts: texts == ["live"]), ["live"],
+                     "and the stream is open")
+        return program
 
 
 class Windows:

@@ -65,7 +65,7 @@ TEST_CASE("report file: lines that were asked for stand where the report has non
 TEST_CASE("report file: why the first suspects stand out, without secrets, and not without end") {
   Beside beside;
   const std::string head =
-      R"({"what": "nodes", "node": "n1", "laps": [], "left_out": 0, "left_out_score": 0, "lines": [)";
+      R"({"what": "nodes", "laps": [], "left_out": 0, "left_out_score": 0, "lines": [)";
   for (int i = 0; i < 3; ++i)
     beside.terms.push_back(head + R"({"template": "term )" + std::to_string(i) + " " + kSecret +
                            R"(", "nats": 2}]})");
