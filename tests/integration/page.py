@@ -85,7 +85,7 @@ def stamp(at):
 
 
 class Test(page_map.Map, page_acts.Acts, page_acts.Users, page_acts.Windows,
-           page_acts.Restarts):
+           page_acts.Places):
     def __init__(self, expect, browser, base, token, pictures):
         self.expect, self.browser, self.base, self.token = expect, browser, base, token
         self.pictures = pictures
@@ -547,6 +547,7 @@ def play(expect, l4, webdriver, folder, pictures):
         test.confirm()
         test.acknowledge()
         test.maintain()
+        test.look_behind_proxy()
         test.look_at_past()
         test.look_at_fault()
         test.look_at_sinks()

@@ -11,6 +11,7 @@ import urllib.request
 
 import live
 import made_map
+import prefixed
 
 
 class Acts:
@@ -132,6 +133,7 @@ class Users:
         self.open("/")
         self.shows(".job .user", [me], "the fleet says whose a job is")
         expect.equal(browser.text(".filter select"), [], "of one user nothing is to be chosen")
+        expect.equal(len(browser.soon(".job.bad .pace svg")), 1, "with its course, though it failed")
         hostile = "<img src=x onerror=window.hacked=1>"
         rows = [["alice"], ["bob"], ["alice", "bob", "carol"], [hostile], []]
         with made_map.Made(browser, made_map.answers(users=rows)):
@@ -167,8 +169,36 @@ class Users:
         expect.equal(len(browser.text(".job strong")), 5, "and all are a click away")
 
 
-class Restarts:
-    """The aggregator goes while the page is open."""
+class Places:
+    """Where the page stands, and that the aggregator goes while it is open."""
+
+    def look_behind_proxy(self):
+        """Below the prefix of a proxy all is as without: views, links, the stream, changes."""
+        expect, browser = self.expect, self.browser
+        browser.collect()
+        before = list(browser.requests)
+        with prefixed.Proxy(int(self.base.rsplit(":", 1)[1])) as proxy:
+            browser.driver.get(proxy.base + "/jobs/job-1005")
+            expect.that("rank 4 (node-02)" in browser.soon(".verdict h1")[0], "a view by its link")
+            expect.equal(browser.soon(".fresh.live", lambda texts: texts == ["live"]), ["live"],
+                         "the stream is open")
+            links = browser.run("return [...document.links].map((one) => one.pathname)")
+            expect.that(links and all(one.startswith(prefixed.PREFIX + "/") for one in links),
+                        "all links stay below the prefix", links)
+            browser.click(".crumbs .right")
+            browser.soon(".duty.had button")
+            browser.click(".duty.had button")
+            expect.that(browser.soon("#note"), "a change is not taken for another site's")
+            browser.click(".duty form button")
+            expect.that(browser.soon(".duty.had p"), "and back")
+            browser.driver.get(proxy.base + "/pool")
+            self.shows("main h1", ["No healthy run is kept"], "the second script is found")
+            browser.driver.get("about:blank")
+            browser.collect()
+            beside = [url for url in browser.requests[len(before):]
+                      if not url.startswith((proxy.base + "/", "data:", "about:", "chrome:"))]
+            expect.equal(beside, [], "requests beside the prefix")
+        browser.requests = before
 
     def check_broken(self, program):
         self.open("/")
