@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <utility>
 
 #include "agent/pipeline/secrets.h"
@@ -46,7 +48,8 @@ void shorten(std::string& text) {
 
 /// The file is handed on, so it holds no secret that an agent would not send.
 std::function<void(std::string&)> blotter() {
-  return [secrets = pipeline::known_secrets(), scratch = std::string()](std::string& text) mutable {
+  return [secrets = std::shared_ptr(pipeline::known_secrets()),
+          scratch = std::string()](std::string& text) mutable {
     const std::string_view left = secrets->apply(text, scratch);
     if (left.data() != text.data()) text.assign(left);
     shorten(text);
