@@ -101,7 +101,8 @@ struct IntakeHost {
                  [this] {
                    ++looked_for;
                    watch.ask_scan();
-                 }},
+                 },
+                 {}},
                 true};
   const std::string path = log.string(), root = log.parent_path().string();
   wire::FileId file;
