@@ -175,7 +175,7 @@ std::vector<std::string> terms_of(const job::JobState& state, const diagnose::Re
   return found;
 }
 
-std::string near_to(const diagnose::Report& report, const faults::Library& library) {
+std::string near_to(const diagnose::Report& report, const l4::faults::Library& library) {
   serve::JsonWriter text;
   rows::write_near_faults(text, report, library);
   return text.release();
@@ -196,7 +196,7 @@ Result<void> check_html(const std::filesystem::path& html, const std::string& di
 }
 
 Beside beside_of(const job::JobState& state, const diagnose::Report& report,
-                 const faults::Library& library) {
+                 const l4::faults::Library& library) {
   Beside beside;
   for (const auto what : {scores::What::nodes, scores::What::ranks, scores::What::phases}) {
     scores::Query query;
@@ -224,8 +224,8 @@ Beside beside_of(const job::JobState& state, const diagnose::Report& report,
 Beside beside_of(const diagnose::Report& report, std::string_view program) {
   Beside beside;
   const auto settings = offline::load_settings({});
-  const auto library = settings ? faults::Library::load(settings->faults)
-                                : Result<faults::Library>(std::unexpected(settings.error()));
+  const auto library = settings ? l4::faults::Library::load(settings->faults)
+                                : Result<l4::faults::Library>(std::unexpected(settings.error()));
   if (library)
     beside.near = near_to(report, *library);
   else

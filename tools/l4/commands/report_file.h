@@ -47,7 +47,7 @@ Result<void> check_html(const std::filesystem::path& html, const std::string& di
 /// Beside the report of a job that was read here: its map, with the terms of the cells in which the
 /// first suspects stand out, and the nearest known faults.
 Beside beside_of(const job::JobState& state, const diagnose::Report& report,
-                 const faults::Library& library);
+                 const l4::faults::Library& library);
 /// Beside a report of which nothing else is known: the nearest faults of the library that
 /// `l4 diagnose` would use.
 Beside beside_of(const diagnose::Report& report, std::string_view program);

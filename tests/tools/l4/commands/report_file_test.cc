@@ -97,7 +97,7 @@ TEST_CASE("report file: the terms of a job that was read are of its suspects' wo
     suspect.node = node;
     report.nodes.push_back(suspect);
   }
-  const Beside beside = beside_of(made.state(), report, faults::Library());
+  const Beside beside = beside_of(made.state(), report, l4::faults::Library());
   REQUIRE(beside.scores.size() == 3);
   bool slow = false, talks = false;
   for (const std::string& terms : beside.terms) {
