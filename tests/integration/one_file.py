@@ -127,6 +127,8 @@ class Test:
         """The cells in which a suspect stands out have the terms of their score."""
         from selenium.webdriver.common.keys import Keys
         expect, browser = self.expect, self.browser
+        what = ".map-tools [aria-label='What the map shows'] button"
+        browser.click(what + ":nth-of-type(2)")
         terms = []
         for _ in range(60):
             browser.press("canvas.map", Keys.ARROW_LEFT, Keys.ENTER)
@@ -135,9 +137,11 @@ class Test:
             browser.press(".whybox", Keys.ESCAPE)
             if terms:
                 break
-        expect.that(terms and "nats" in terms[0] and "on the middle one" in terms[0],
+        expect.that(terms and "rank" in terms[0] and "usually" in terms[0],
                     "a cell of a suspect has its terms", terms)
         expect.equal(browser.text(".whybox"), [], "Escape closes it")
+        browser.click(what + ":nth-of-type(1)")
+        browser.soon(what + "[aria-pressed=true]", lambda texts: texts == ["lines"])
 
     def use_keys(self):
         from selenium.webdriver.common.keys import Keys

@@ -179,7 +179,11 @@ class Places:
         before = list(browser.requests)
         with prefixed.Proxy(int(self.base.rsplit(":", 1)[1])) as proxy:
             browser.driver.get(proxy.base + "/jobs/job-1005")
-            expect.that("rank 4 (node-02)" in browser.soon(".verdict h1")[0], "a view by its link")
+            self.shows("main h1", ["Sign in"], "the cookie of one address is not another's")
+            browser.type("#token", self.token)
+            browser.click("form button")
+            expect.that("rank 4 (node-02)" in "".join(browser.soon(".verdict h1")),
+                        "a view by its link")
             expect.equal(browser.soon(".fresh.live", lambda texts: texts == ["live"]), ["live"],
                          "the stream is open")
             links = browser.run("return [...document.links].map((one) => one.pathname)")
@@ -193,6 +197,10 @@ class Places:
             expect.that(browser.soon(".duty.had p"), "and back")
             browser.driver.get(proxy.base + "/pool")
             self.shows("main h1", ["No healthy run is kept"], "the second script is found")
+            browser.click(".top .who")
+            self.shows("main h1", ["Sign in"], "one signs out there alone")
+            live.wait_for(lambda: len(browser.cookies()) == 1)
+            expect.equal(len(browser.cookies()), 1, "and the other session stays")
             browser.driver.get("about:blank")
             browser.collect()
             beside = [url for url in browser.requests[len(before):]

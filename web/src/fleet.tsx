@@ -52,8 +52,8 @@ function Users(props: { of: Job }) {
   if (users.length === 0) return null;
   const more = users.length - USERS_SHOWN;
   return (
-    <span className="note user" title="who owns its log files"> <Wild text={users.slice(0, USERS_SHOWN).join(", ")} />{
-      more > 0 && ` and ${more} more`}</span>
+    <> <span className="note user" title="who owns its log files"><Wild text={users.slice(0, USERS_SHOWN).join(", ")} />{
+      more > 0 && ` and ${more} more`}</span></>
   );
 }
 
