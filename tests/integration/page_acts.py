@@ -133,7 +133,7 @@ class Users:
         self.open("/")
         self.shows(".job .user", [me], "the fleet says whose a job is")
         expect.equal(browser.text(".filter select"), [], "of one user nothing is to be chosen")
-        expect.equal(len(browser.soon(".job.bad .pace svg")), 1, "with its course, though it failed")
+        expect.equal(len(browser.soon(".job.bad .pace svg")), 1, "its course is seen, too")
         hostile = "<img src=x onerror=window.hacked=1>"
         rows = [["alice"], ["bob"], ["alice", "bob", "carol"], [hostile], []]
         with made_map.Made(browser, made_map.answers(users=rows)):
