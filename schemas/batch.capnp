@@ -34,6 +34,7 @@ struct SourceDefinition {
   markerGrounds @11 :UInt8;
   markerStanding @12 :UInt8;
   markerPack @13 :Text;
+  user @14 :Text;
 }
 
 struct TemplateDefinition {

@@ -64,6 +64,7 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
       processes_(settings_, world_.proc, *world_.log),
       owners_({settings_.job, settings_.node, world_.name, settings_.rank, settings_.local_rank},
               processes_.watch()),
+      users_(world_.user_name),
       jobs_(packs_, settings_.pipeline, settings_.jobs,
             [this](wire::Batch&& batch) { ship(std::move(batch)); }),
       intake_({}, owners_, jobs_, intake_listeners(), settings_.processes),
@@ -110,6 +111,7 @@ Intake::Listeners Agent::intake_listeners() {
     world_.log->warn(fmt::format("{}: {}: {}{}", warning.kind, warning.file, warning.reason, step),
                      now_.steady);
   };
+  listeners.user_name = [this](std::uint32_t id) { return users_.name_of(id); };
   listeners.writer_unknown = [this] { processes_.scan_soon(now_.steady); };
   return listeners;
 }
@@ -126,6 +128,7 @@ Millis Agent::step(Moment now) {
   if (load_.poll(now, logs_, session_)) flush(false);
   if (processes_.poll(now)) intake_.update_owners();
   decide_in_ = intake_.decide();
+  if (users_.poll()) intake_.update_users();
   if (logs_.tailer() != nullptr)
     processes_.publish(jobs_, intake_, decide_in_.has_value(), now.steady);
   if (session_.state() == ship::Session::State::open && !stopping_)
@@ -209,6 +212,7 @@ Millis Agent::next_step(Millis session) const {
   if (processes_.watch() != nullptr) wait = std::min(wait, until(processes_.due_at()));
   if (decide_in_) wait = std::min(wait, *decide_in_);
   if (nics_.is_on()) wait = std::min(wait, until(nics_.due_at()));
+  if (users_.is_looking()) wait = std::min(wait, Millis{500});
   if (reloaded_ || stopping_ || clearing_ || lines_wait_) wait = std::min(wait, Millis{50});
   if (may_read()) {
     if (more_) return Millis{0};

@@ -26,6 +26,7 @@
 #include "agent/daemon/raw_lines.h"
 #include "agent/daemon/settings.h"
 #include "agent/daemon/source_hints.h"
+#include "agent/host/user_names.h"
 #include "agent/segment/rule_pack.h"
 #include "agent/ship/session.h"
 
@@ -39,6 +40,7 @@ class Agent : private ship::Pipeline {
     std::unique_ptr<wire::ClientPort> port;
     host::Proc proc;
     nic::NicWatch::Stopwatch stopwatch;  ///< measures reads of counters; none: nothing is slow
+    host::UserNames::LookUp user_name;   ///< of a file's owner; none: no user is known
     OwnLog* log = nullptr;               ///< outlives the agent
     std::optional<tail::Tailer> tailer;  ///< the previous agent's, with its deleted open files
   };
@@ -103,6 +105,7 @@ class Agent : private ship::Pipeline {
   Millis began_{0};
   ProcessReporter processes_;
   Owners owners_;
+  host::UserNames users_;
   Jobs jobs_;
   Intake intake_;
   LogFollower logs_;

@@ -49,6 +49,8 @@ void Intake::part(const tail::TextPosition& place, std::uint64_t lines) {
   RoutedLog& log = log_of(place.log);
   if (place.file.inode != 0) log.file = host::FileKey{place.file.device, place.file.inode};
   if (listeners_.found) listeners_.found(place, log.root);
+  if (place.user) log.user = place.user;
+  tell_user(log);
   std::optional<std::uint64_t> known;
   if (lines > 0 || place.offset == 0) known = lines;
   give(log, part_of(place, known));
@@ -147,6 +149,7 @@ void Intake::decide(RoutedLog& log, const Owner& owner) {
   if (log.by_process && !owners_.living_job(log.file))
     log.doubt_at = now_.steady + options_.last_words;
   log.number = pipeline.open(owner.facts, now_.wall);
+  tell_user(log);
   pipeline.set_arrival({now_.steady, now_.wall});
   L4_CHECK(undecided_ > 0, "log {} is decided twice", log.path);
   --undecided_;
@@ -204,6 +207,7 @@ void Intake::hand_over(RoutedLog& log, const Owner& owner) {
   log.job = next.job();
   log.named = owner.named;
   log.number = next.open(owner.facts, now_.wall);
+  tell_user(log);
   next.set_arrival({now_.steady, now_.wall});
   if (log.here) next.begin_part(*log.number, *log.here);
 }
@@ -320,6 +324,17 @@ void Intake::update_owners() {
     log.writers_job = owner.writers_job;
     pipeline_of(log).describe(*log.number, owner.facts);
   }
+}
+
+/// Passes on the name of the log's user, if it is known.
+void Intake::tell_user(RoutedLog& log) {
+  if (!log.number || !log.user || !listeners_.user_name) return;
+  if (const auto name = listeners_.user_name(*log.user))
+    pipeline_of(log).set_user(*log.number, *name);
+}
+
+void Intake::update_users() {
+  for (auto& [id, log] : logs_) tell_user(log);
 }
 
 void Intake::restart(bool forget) {

@@ -38,6 +38,8 @@ class Intake : public tail::Sink {
     std::function<void(const wire::FileId&)> forgotten;
     std::function<void(const wire::Warning&)> warned;
     std::function<void()> writer_unknown;  ///< /proc should be scanned for the writers of a log
+    /// The name of a user; nothing while it is not known.
+    std::function<std::optional<std::string>(std::uint32_t)> user_name;
   };
   struct Counts {
     std::uint64_t lost_bytes = 0, skipped_bytes = 0, warnings = 0;
@@ -60,6 +62,8 @@ class Intake : public tail::Sink {
   std::optional<Millis> decide();
   /// Processes have changed: looks up the owners of all logs again.
   void update_owners();
+  /// Names of users have become known.
+  void update_users();
   /// All logs will be read again from the committed positions. `forget`: the tailer is new and
   /// knows no log yet.
   void restart(bool forget);
@@ -96,6 +100,7 @@ class Intake : public tail::Sink {
     std::optional<host::FileKey> file;
     std::string job, writers_job;               ///< writers_job: as its processes name it
     std::optional<pipeline::LogNumber> number;  ///< set when the owner is decided
+    std::optional<std::uint32_t> user;          ///< owner of the file that is read
     bool by_process = false, named = false;
     Millis since{0};
     std::vector<Held> held;
@@ -119,6 +124,7 @@ class Intake : public tail::Sink {
   void doubt(RoutedLog& log);
   void believe(RoutedLog& log);
   void hand_over(RoutedLog& log, const Owner& owner);
+  void tell_user(RoutedLog& log);
   void release(RoutedLog& log);
   void feed(RoutedLog& log, const wire::FileId& file, std::uint64_t known, std::string_view bytes);
   void release_warnings();

@@ -77,6 +77,7 @@ Result<std::unique_ptr<Agent>> Runner::make_agent(Ready ready, std::optional<tai
         std::chrono::steady_clock::now().time_since_epoch());
   };
   world.port = std::move(*port);
+  world.user_name = host::look_up_user;
   world.log = &log_;
   world.tailer = std::move(tailer);
   return Agent::make(std::move(ready.settings), std::move(world), current_moment());

@@ -36,6 +36,7 @@ struct LogFile {
   std::optional<Rank> rank;
   std::optional<std::int32_t> local_rank;  ///< torchrun's attempt_A/K: local, not global
   std::int32_t attempt = 0;
+  std::string user;         ///< owner's name or number; empty: not known
   std::uint64_t bytes = 0;  ///< size on disk; packed size for .gz and .zst
   std::optional<TimeMs> modified;
   std::uint64_t device = 0, inode = 0;  ///< 0: not known

@@ -77,6 +77,13 @@ void JobPipeline::describe(LogNumber number, const discover::LogFile& facts) {
   log.described = log.dirty = true;
 }
 
+void JobPipeline::set_user(LogNumber number, const std::string& user) {
+  LogState& log = at(number);
+  if (log.file.user == user) return;
+  log.file.user = user;
+  log.described = log.dirty = true;
+}
+
 decode::Decoder& JobPipeline::decoder_of(LogState& log) {
   if (!log.decoder)
     log.decoder = std::make_unique<decode::Decoder>(

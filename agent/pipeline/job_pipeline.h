@@ -50,6 +50,8 @@ class JobPipeline {
                  std::optional<TimeMs> usual_time = {});
   /// Updates the facts of a log, because more is known about its writer.
   void describe(LogNumber log, const discover::LogFile& facts);
+  /// Updates the owner of a log's file.
+  void set_user(LogNumber log, const std::string& user);
   /// Ends the current line; the text that follows is from this file.
   void begin_part(LogNumber log, const FilePosition& part);
   /// Ends the current line, because the part was fed completely.

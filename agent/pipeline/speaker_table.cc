@@ -85,6 +85,7 @@ wire::SourceDefinition SpeakerTable::definition(std::size_t speaker) const {
   source.kind = file_->kind;
   source.attempt = file_->attempt;
   source.modified = file_->modified;
+  source.user = file_->user;
   if (key.attempt >= 0) {
     source.node = key.host;
     source.attempt = key.attempt;

@@ -59,7 +59,7 @@ void Context::warn(std::string_view kind, const std::string& file, std::string r
 }
 
 TextPosition Context::place(const LogPart& part, std::uint64_t offset) const {
-  return {part.log->id, part.id, part.path, offset, part.known};
+  return {part.log->id, part.id, part.path, offset, part.known, part.user};
 }
 
 void Context::announce(TailedLog& log) {

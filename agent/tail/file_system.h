@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct Status {
   std::uint64_t bytes = 0;
   std::uint64_t links = 1;  ///< names that it has; 0: deleted
   TimeMs modified{};
+  std::optional<std::uint32_t> user = {};  ///< number of its owner, if known
 };
 
 /// An open file: stays the same file, whatever happens to its names. Closed by its destructor.

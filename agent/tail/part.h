@@ -73,6 +73,7 @@ struct LogPart {
       cut;  ///< the file was cut back to here; known bytes behind it are lost
   std::optional<std::uint64_t> shorter;  ///< size of a copy that holds less than was read
   TimeMs modified{};
+  std::optional<std::uint32_t> user;  ///< owner of its file
   std::uint64_t first_scan = 0;  ///< number of the scan that found it; 0: resumed, not seen yet
 
   bool named = false;      ///< `path` leads to it

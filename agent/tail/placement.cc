@@ -253,6 +253,7 @@ void Placement::add_part(Candidate& file) {
   id.fingerprint = fingerprint_of(file.head);
   LogPart& part = context_.table.add(log, id, file.path);
   part.modified = status.modified;
+  part.user = status.user;
   context_.table.insert_before_newer(part);
   context_.table.set_file(part, status.device, status.inode);
   part.named = true;
@@ -330,6 +331,7 @@ void Placement::go_on_behind(LogPart& part, std::uint64_t bytes) {
   LogPart& next = context_.table.add_behind(part);
   next.first_scan = part.first_scan;
   next.modified = part.modified;
+  next.user = part.user;
   next.marks = part.marks;
   while (!next.marks.hashes.empty() && Marks::kFirst << (next.marks.hashes.size() - 1) > bytes)
     next.marks.hashes.pop_back();

@@ -242,6 +242,7 @@ Reader::Step Reader::read_plain(LogPart& part, std::size_t budget) {
   }
   part.raw = status->bytes;
   part.modified = status->modified;
+  part.user = status->user;
   if (!same) {
     scanner_.replaced(part);
     return Step::changed;
@@ -295,6 +296,7 @@ Reader::Step Reader::read_packed(LogPart& part, std::size_t budget) {
   if (part.shorter) return read_already(part, *status);
   part.raw = status->bytes;
   part.modified = status->modified;
+  part.user = status->user;
   part.complete = false;
   if (!part.verified && !same_head(part, kHeadBytes)) {
     scanner_.replaced(part);

@@ -31,6 +31,7 @@ Status status_of(const struct stat& found) {
   status.links = found.st_nlink;
   status.modified =
       TimeMs{Millis{std::int64_t{found.st_mtim.tv_sec} * 1000 + found.st_mtim.tv_nsec / 1'000'000}};
+  status.user = found.st_uid;
   return status;
 }
 

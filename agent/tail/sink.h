@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -48,9 +49,10 @@ inline bool is_loss(Missing why) {
 struct TextPosition {
   LogId log;
   const wire::FileId& file;
-  const std::string& path;   ///< path of the present or last file
-  std::uint64_t offset = 0;  ///< offset of the first byte
-  std::uint64_t known = 0;   ///< known size of the text
+  const std::string& path;                 ///< path of the present or last file
+  std::uint64_t offset = 0;                ///< offset of the first byte
+  std::uint64_t known = 0;                 ///< known size of the text
+  std::optional<std::uint32_t> user = {};  ///< number of the file's owner, if known
 };
 
 struct LogBegin {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -11,8 +10,8 @@
 #include "aggregator/api/replies.h"
 #include "aggregator/faults/library.h"
 #include "aggregator/rows/answers.h"
+#include "aggregator/rows/near_rows.h"
 #include "aggregator/serve/report_json.h"
-#include "aggregator/serve/utf8.h"
 
 namespace l4::api {
 namespace {
@@ -47,38 +46,6 @@ Result<std::vector<store::Incident>> incidents_of(const RouteCall& call, store::
     for (store::Incident& row : *rows)
       if (limit.includes(row.job) && found.size() < count) found.push_back(std::move(row));
   }
-  return found;
-}
-
-constexpr std::size_t kNearMax = 3, kEventsAsked = 4, kTemplateMax = 4'096;
-
-/// A known fault, and the event that is most like it.
-struct NearFault {
-  faults::Likeness::Near of;
-  const diagnose::IndicatingEvent* event = nullptr;
-};
-
-/// The nearest faults to the first events that are no consequence, each fault once, nearest first.
-std::vector<NearFault> near_faults(const diagnose::Report& report, const faults::Library& library,
-                                   const RouteCall& call) {
-  std::vector<NearFault> found;
-  std::size_t asked = 0;
-  for (const diagnose::IndicatingEvent& event : report.events) {
-    if (event.role == Role::consequence) continue;
-    if (asked++ == kEventsAsked) break;
-    for (auto& near : library.likeness().near(event.text, 2 * kNearMax)) {
-      if (!may_see_fault(call, *near.fault)) continue;
-      const auto known =
-          std::ranges::find(found, near.fault, [](const NearFault& one) { return one.of.fault; });
-      if (known == found.end())
-        found.push_back({std::move(near), &event});
-      else if (known->of.likeness < near.likeness)
-        *known = {std::move(near), &event};
-    }
-  }
-  std::ranges::stable_sort(found, std::greater<>{},
-                           [](const NearFault& one) { return one.of.likeness; });
-  found.resize(std::min(found.size(), kNearMax));
   return found;
 }
 
@@ -131,16 +98,11 @@ Response list_near_faults(const RouteCall& call) {
   const auto row = asked_incident(call);
   if (!row) return row.error();
   const auto library = call.aggregator.library();
+  const auto report = serve::report_from_json(row->report);
   JsonWriter text;
-  text.open('{').key("faults").open('[');
-  if (const auto report = serve::report_from_json(row->report))
-    for (const NearFault& near : near_faults(*report, *library, call)) {
-      rows::write(text.open('{').key("fault"), *near.of.fault, false);
-      text.member("likeness", near.of.likeness).member("shared", near.of.shared);
-      text.member("template_id", to_string(near.event->id));
-      text.member("template", serve::cut(near.event->text, kTemplateMax)).close('}');
-    }
-  return json(text.close(']').close('}'));
+  rows::write_near_faults(text, report.value_or(diagnose::Report()), *library,
+                          [&](const faults::Fault& fault) { return may_see_fault(call, fault); });
+  return json(text);
 }
 
 }  // namespace l4::api

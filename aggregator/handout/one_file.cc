@@ -52,9 +52,11 @@ std::string policy_of(std::string_view script, std::string_view style) {
 }
 
 std::string data_of(const Contents& contents) {
-  return fmt::format(R"({{"report": {}, "scores": [{}], "nodes": {}}})", contents.report,
-                     fmt::join(contents.scores, ", "),
-                     contents.nodes.empty() ? R"({"nodes": []})" : contents.nodes);
+  return fmt::format(R"({{"report": {}, "scores": [{}], "nodes": {}, "terms": [{}], "near": {}}})",
+                     contents.report, fmt::join(contents.scores, ", "),
+                     contents.nodes.empty() ? R"({"nodes": []})" : contents.nodes,
+                     fmt::join(contents.terms, ", "),
+                     contents.near.empty() ? R"({"faults": []})" : contents.near);
 }
 
 }  // namespace

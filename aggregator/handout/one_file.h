@@ -21,6 +21,8 @@ struct Contents {
   std::string report;               ///< JSON of schemas/report.schema.json
   std::vector<std::string> scores;  ///< JSON of Scores in schemas/openapi.yaml, for the map
   std::string nodes;                ///< JSON of the answer `nodes` of the same schema; empty: none
+  std::vector<std::string> terms;   ///< JSON of ScoreTerms, of cells of these maps
+  std::string near;                 ///< JSON of the answer `near_faults`; empty: none
 };
 
 /// The whole document, UTF-8.

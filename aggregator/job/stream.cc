@@ -147,7 +147,7 @@ void persist_source(Archive& archive, Source& source) {
   archive.natural(source.rank);
   archive.enumerator(source.rank_source, RankSource::derived);
   archive.natural(source.local_rank);
-  archive(source.attempt, source.run, source.modified);
+  archive(source.attempt, source.run, source.modified, source.user);
   bool marked = source.marker.has_value();
   archive(marked);
   if constexpr (Archive::kLoads)

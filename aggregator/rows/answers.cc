@@ -66,6 +66,7 @@ void write(JsonWriter& to, const scoring::JobRow& row, const JobNotes& notes) {
   fields.ranks = row.ranks;
   fields.ranks_mapped = row.ranks_mapped;
   fields.ranks_expected = row.ranks_expected;
+  fields.users = row.users;
   fields.sources = row.sources;
   fields.lines = row.lines;
   fields.begin = row.begin;

@@ -50,6 +50,7 @@ struct JobFields {
   std::vector<double> course_ms;
   std::uint64_t nodes = 0, ranks = 0, ranks_mapped = 0, sources = 0, lines = 0, notices = 0;
   std::string notice, acknowledged_by;
+  std::vector<std::string> users;
   std::optional<TimeMs> silent_until;
   double completeness = 1;
 
@@ -70,6 +71,7 @@ struct JobFields {
         Field{"ranks", &Row::ranks},
         Field{"ranks_mapped", &Row::ranks_mapped, Absent::missing},
         Field{"ranks_expected", &Row::ranks_expected, Absent::null_or_missing},
+        Field{"users", &Row::users, Absent::missing},
         Field{"sources", &Row::sources, Absent::missing},
         Field{"lines", &Row::lines},
         Field{"begin", &Row::begin, Absent::null_or_missing},

@@ -46,13 +46,13 @@ Result<Matrix> score_matrix(const job::JobState& state, const Query& query) {
   return matrix;
 }
 
-Result<std::optional<Terms>> cell_terms(const job::JobState& state, const TermsQuery& query) {
-  const job::Attempts attempts(state);
-  const job::JobView view = job::make_view(attempts, attempts.numbers().back(), false);
+namespace {
+
+Result<std::optional<Terms>> terms_in(const job::JobView& view, const job::JobClock& clock,
+                                      const TermsQuery& query) {
   const auto node = std::ranges::find(view.nodes, query.node, &job::NodeView::name);
   if (node == view.nodes.end()) return std::nullopt;
   const auto at = static_cast<std::size_t>(node - view.nodes.begin());
-  const job::JobClock clock = job::make_clock(view);
   Terms terms;
   terms.what = query.matrix.what;
   terms.attempt = view.attempt;
@@ -61,6 +61,26 @@ Result<std::optional<Terms>> cell_terms(const job::JobState& state, const TermsQ
                                               : explain_ranks(view, clock, query, at, terms);
   if (!told) return std::unexpected(told.error());
   return *told ? std::optional(std::move(terms)) : std::nullopt;
+}
+
+}  // namespace
+
+Result<std::optional<Terms>> cell_terms(const job::JobState& state, const TermsQuery& query) {
+  const job::Attempts attempts(state);
+  const job::JobView view = job::make_view(attempts, attempts.numbers().back(), false);
+  return terms_in(view, job::make_clock(view), query);
+}
+
+std::vector<std::optional<Terms>> terms_of_cells(const job::JobState& state,
+                                                 const std::vector<TermsQuery>& queries) {
+  const job::Attempts attempts(state);
+  const job::JobView view = job::make_view(attempts, attempts.numbers().back(), false);
+  const job::JobClock clock = job::make_clock(view);
+  std::vector<std::optional<Terms>> found;
+  found.reserve(queries.size());
+  for (const TermsQuery& query : queries)
+    found.push_back(terms_in(view, clock, query).value_or(std::nullopt));
+  return found;
 }
 
 }  // namespace l4::scores

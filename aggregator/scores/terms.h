@@ -65,5 +65,8 @@ struct Terms {
 /// Nothing: no such node in the newest attempt, or no column at that time. Error: as of
 /// score_matrix().
 Result<std::optional<Terms>> cell_terms(const job::JobState& state, const TermsQuery& query);
+/// The same of several cells at once, in their order; nothing, too, where it would be an error.
+std::vector<std::optional<Terms>> terms_of_cells(const job::JobState& state,
+                                                 const std::vector<TermsQuery>& queries);
 
 }  // namespace l4::scores

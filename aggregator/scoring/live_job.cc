@@ -325,7 +325,7 @@ JobRow LiveJob::row(TimeMs now, TimeMs seen_until) const {
   row.ended = ended();
   row.last_seen = last_arrival_;
   row.progress = watch_.progress().last();
-  std::set<std::string_view> nodes;
+  std::set<std::string_view> nodes, users;
   std::set<std::int32_t> ranks;
   const job::Stream* farthest = nullptr;
   const job::AgentSlice* farthest_agent = nullptr;
@@ -333,6 +333,7 @@ JobRow LiveJob::row(TimeMs now, TimeMs seen_until) const {
     for (const auto& [source, stream] : agent.streams) {
       ++row.sources;
       nodes.insert(stream.source.node);
+      if (!stream.source.user.empty()) users.insert(stream.source.user);
       if (stream.source.rank) ranks.insert(stream.source.rank->value());
       row.attempt = std::max(row.attempt, stream.source.attempt);
       keep_earliest(row.begin, stream.begin);
@@ -349,6 +350,8 @@ JobRow LiveJob::row(TimeMs now, TimeMs seen_until) const {
   for (const wire::Coverage& part : state_.coverage()) row.lines += part.lines;
   row.nodes = nodes.size();
   row.ranks = ranks.size();
+  for (const std::string_view user : users)
+    if (row.users.size() < kUsersMax) row.users.emplace_back(user);
   const job::RankCoverage coverage = job::rank_coverage(state_);
   row.ranks_mapped = coverage.mapped();
   row.ranks_expected = coverage.expected;

@@ -43,6 +43,7 @@ struct JobRow {
   std::size_t nodes = 0, ranks = 0, sources = 0;
   std::size_t ranks_mapped = 0;                ///< in the newest attempt: job/rank_coverage.h
   std::optional<std::int32_t> ranks_expected;  ///< as its processes say
+  std::vector<std::string> users;              ///< owners of its logs, at most kUsersMax
   std::uint64_t lines = 0;
   double completeness = 1;
   std::size_t notices = 0;  ///< in the newest report
@@ -50,6 +51,7 @@ struct JobRow {
 };
 
 inline constexpr std::size_t kCourseMax = 32;  ///< of JobRow::course_ms
+inline constexpr std::size_t kUsersMax = 16;   ///< of JobRow::users
 
 class LiveJob {
  public:

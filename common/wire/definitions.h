@@ -71,6 +71,7 @@ struct SourceDefinition {
   std::uint32_t run = 0;           ///< number of the run in its file
   std::optional<TimeMs> modified;  ///< mtime of the file, if this run is its last one
   std::optional<Marker> marker;    ///< empty until one is known
+  std::string user;  ///< owner of the file, a number where it has no name; empty: not known
   bool operator==(const SourceDefinition&) const = default;
 };
 

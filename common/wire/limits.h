@@ -15,6 +15,7 @@ inline constexpr std::size_t kTemplateTextBytesMax = 4096;
 inline constexpr std::size_t kSkeletonsMax = 8;
 inline constexpr std::size_t kOrderRunsMax = 4096;
 inline constexpr std::size_t kParameterBytesMax = 128;
+inline constexpr std::size_t kUserBytesMax = 128;  ///< of the name of a source's user
 inline constexpr std::size_t kFigureNameBytesMax = 64;
 inline constexpr std::size_t kReadingTextBytesMax = 4096;  ///< of each text of a FileReading
 inline constexpr std::size_t kForgottenMax = 65'536;       ///< the sender splits longer lists

@@ -117,10 +117,31 @@ class Test:
         why = browser.soon(".whybox h3")
         expect.that(why and why[0].startswith("node-02"), "a cell says why", why)
         browser.press(".whybox", Keys.ESCAPE)
+        self.look_at_terms()
         browser.press("canvas.map", "+", "+", "-", "0")
         browser.click(".map-tools .chips:nth-of-type(2) button:last-of-type")
         pressed = browser.soon(".map-tools button[aria-pressed=true]")
         expect.that("first sign" in pressed, "its rows can be ordered", pressed)
+
+    def look_at_terms(self):
+        """The cells in which a suspect stands out have the terms of their score."""
+        from selenium.webdriver.common.keys import Keys
+        expect, browser = self.expect, self.browser
+        what = ".map-tools [aria-label='What the map shows'] button"
+        browser.click(what + ":nth-of-type(2)")
+        terms = []
+        for _ in range(60):
+            browser.press("canvas.map", Keys.ARROW_LEFT, Keys.ENTER)
+            browser.soon(".whybox h3")
+            terms = terms or browser.text(".whybox .terms li")
+            browser.press(".whybox", Keys.ESCAPE)
+            if terms:
+                break
+        expect.that(terms and "rank" in terms[0] and "usually" in terms[0],
+                    "a cell of a suspect has its terms", terms)
+        expect.equal(browser.text(".whybox"), [], "Escape closes it")
+        browser.click(what + ":nth-of-type(1)")
+        browser.soon(what + "[aria-pressed=true]", lambda texts: texts == ["lines"])
 
     def use_keys(self):
         from selenium.webdriver.common.keys import Keys
@@ -218,6 +239,14 @@ class Test:
         expect.equal(self.browser.text("main h1"), [report["verdict"]["summary"]], "of this report")
         expect.equal(self.browser.text("canvas.map"), [], "without a map, which it does not hold")
         self.check_alone(file, "a kept report")
+        expect.equal(self.browser.text(".near li"), [], "a known fault stands alone")
+        kept.write_text(json.dumps({**report, "faults": []}), encoding="utf-8")
+        expect.equal(self.l4.run("show", kept, "--html", file).status, 0, "without a known fault")
+        self.open(file)
+        near = self.browser.soon(".near li")
+        expect.that(len(near) == 3 and "shares" in near[0], "the nearest ones stand there", near)
+        expect.equal(self.browser.text(".near a"), [], "without links, which would lead nowhere")
+        self.check_alone(file, "an unexplained report")
         for command in (["diagnose", support.SAMPLE], ["show", kept]):
             done = self.l4.run(*command, "--html", folder / "none" / "x.html")
             expect.equal(done.status, 2, f"{command[0]}: a folder that is not there")
@@ -248,6 +277,11 @@ class Test:
                 expect.that(browser.text(".events .event pre.raw"), "and lines of the nodes")
                 name = browser.run("return document.querySelector('canvas.map')?.ariaLabel")
                 expect.that("node-02" in (name or ""), "and the map", name)
+                data = json.loads(browser.run(
+                    "return document.getElementById('l4-handed').textContent"))
+                expect.that(any(one["node"] == "node-02" and one["lines"] + one["laps"]
+                                for one in data["terms"]), "with terms of its cells", data["terms"])
+                expect.that(data["near"]["faults"], "and the nearest known faults")
                 self.check_alone(file, command[0])
         finally:
             place.end()

@@ -12,7 +12,6 @@ import base64
 import json
 import os
 import pathlib
-import signal
 import sys
 import tempfile
 import time
@@ -85,7 +84,8 @@ def stamp(at):
     return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(at)) + f".{int(at % 1 * 1000):03d}"
 
 
-class Test(page_map.Map, page_acts.Acts, page_acts.Windows):
+class Test(page_map.Map, page_acts.Acts, page_acts.Users, page_acts.Windows,
+           page_acts.Places):
     def __init__(self, expect, browser, base, token, pictures):
         self.expect, self.browser, self.base, self.token = expect, browser, base, token
         self.pictures = pictures
@@ -513,14 +513,6 @@ class Test(page_map.Map, page_acts.Acts, page_acts.Windows):
                         browser.text(".failure"))
         self.check_box("a limited token")
 
-    def check_broken(self, program):
-        self.open("/")
-        self.browser.soon(".fresh.live")
-        program.end(signal.SIGKILL)
-        said = self.browser.soon(".broken")
-        self.expect.that(said and "old" in said[0], "a broken stream is said, and its age", said)
-        self.expect.that(self.browser.text(".job strong"), "what was shown stays")
-
     def sign_out(self):
         self.browser.click(".top .who")
         self.shows("main h1", ["Sign in"], "signing out asks for a token again")
@@ -542,6 +534,7 @@ def play(expect, l4, webdriver, folder, pictures):
         test = Test(expect, browser, base, token, pictures)
         test.sign_in()
         test.watch_it_break(place.logs)
+        test.look_at_users()
         test.look_at_job()
         test.check_box("the job")
         test.look_at_links()
@@ -554,6 +547,7 @@ def play(expect, l4, webdriver, folder, pictures):
         test.confirm()
         test.acknowledge()
         test.maintain()
+        test.look_behind_proxy()
         test.look_at_past()
         test.look_at_fault()
         test.look_at_sinks()
@@ -571,6 +565,7 @@ def play(expect, l4, webdriver, folder, pictures):
         browser.type("#token", token)
         browser.click("form button")
         browser.soon(".job strong")
+        program = test.check_restart(place, program)
         test.check_broken(program)
     finally:
         if browser:

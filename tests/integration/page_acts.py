@@ -2,10 +2,16 @@
 
 A part of page.py, whose Test has `expect`, `browser`, `base`, `token`, `open`, `api`, `check_box`.
 """
+import os
+import pwd
+import signal
 import time
+import urllib.parse
 import urllib.request
 
 import live
+import made_map
+import prefixed
 
 
 class Acts:
@@ -107,6 +113,142 @@ class Acts:
         expect.equal([row["node"] for row in nodes if row["silent_until"]], ["node-02"],
                      "only this one")
         self.check_box("a job in maintenance")
+
+
+class Users:
+    """Whose the jobs are."""
+
+    def look_at_users(self):
+        """A job has the owners of its logs; the jobs of one user are chosen, and the address
+        holds whose."""
+        expect, browser = self.expect, self.browser
+        me = pwd.getpwuid(os.geteuid()).pw_name
+
+        def users():
+            return next(row["users"] for row in self.api("jobs")["jobs"]
+                        if row["id"] == "job-1005")
+
+        live.wait_for(lambda: users() == [me])
+        expect.equal(users(), [me], "the API knows who owns the logs")
+        self.open("/")
+        self.shows(".job .user", [me], "the fleet says whose a job is")
+        expect.equal(browser.text(".filter select"), [], "of one user nothing is to be chosen")
+        expect.equal(len(browser.soon(".job.bad .pace svg")), 1, "its course is seen, too")
+        hostile = "<img src=x onerror=window.hacked=1>"
+        rows = [["alice"], ["bob"], ["alice", "bob", "carol"], [hostile], []]
+        with made_map.Made(browser, made_map.answers(users=rows)):
+            self.open("/")
+            shown = browser.soon(".job .user", lambda texts: len(texts) == 4)
+            expect.equal(shown, ["alice", "bob", "alice, bob and 1 more", hostile],
+                         "users of each job")
+            self.choose_user(hostile)
+        live.wait_for(lambda: browser.text(".job strong") == ["job-1005"])
+
+    def choose_user(self, hostile):
+        from selenium.webdriver.support.ui import Select
+        expect, browser = self.expect, self.browser
+        choice = Select(browser.driver.find_element("css selector", ".filter select"))
+        expect.equal(sorted(one.text for one in choice.options), sorted(
+            ["all users", "alice (2)", "bob (2)", "carol (1)", f"{hostile} (1)"]), "the choice")
+        choice.select_by_value("alice")
+        self.shows(".job strong", ["job-0", "job-2"], "the jobs of one user")
+        expect.that(browser.text(".chips button")[0].endswith("2"), "are counted",
+                    browser.text(".chips button"))
+        link = browser.run("return location.pathname + location.search")
+        expect.equal(link, "/?user=alice", "the address holds whose")
+        self.open(link)
+        self.shows(".job strong", ["job-0", "job-2"], "its link shows the same")
+        browser.type("#search", "carol")
+        self.shows(".job strong", ["job-2"], "a user is found as text, too")
+        self.check_box("the jobs of a user")
+        self.open("/?user=nobody")
+        expect.that("No job matches" in " ".join(browser.soon(".empty")),
+                    "of a user without jobs that is said", browser.text(".empty"))
+        browser.click(".empty button")
+        live.wait_for(lambda: len(browser.text(".job strong")) == 5)
+        expect.equal(len(browser.text(".job strong")), 5, "and all are a click away")
+
+
+class Places:
+    """Where the page stands, and that the aggregator goes while it is open."""
+
+    def look_behind_proxy(self):
+        """Below the prefix of a proxy all is as without: views, links, the stream, changes."""
+        expect, browser = self.expect, self.browser
+        browser.collect()
+        before = list(browser.requests)
+        with prefixed.Proxy(int(self.base.rsplit(":", 1)[1])) as proxy:
+            browser.driver.get(proxy.base + "/jobs/job-1005")
+            self.shows("main h1", ["Sign in"], "the cookie of one address is not another's")
+            browser.type("#token", self.token)
+            browser.click("form button")
+            expect.that("rank 4 (node-02)" in "".join(browser.soon(".verdict h1")),
+                        "a view by its link")
+            expect.equal(browser.soon(".fresh.live", lambda texts: texts == ["live"]), ["live"],
+                         "the stream is open")
+            links = browser.run("return [...document.links].map((one) => one.pathname)")
+            expect.that(links and all(one.startswith(prefixed.PREFIX + "/") for one in links),
+                        "all links stay below the prefix", links)
+            browser.click(".crumbs .right")
+            browser.soon(".duty.had button")
+            browser.click(".duty.had button")
+            expect.that(browser.soon("#note"), "a change is not taken for another site's")
+            browser.click(".duty form button")
+            expect.that(browser.soon(".duty.had p"), "and back")
+            browser.driver.get(proxy.base + "/pool")
+            self.shows("main h1", ["No healthy run is kept"], "the second script is found")
+            browser.click(".top .who")
+            self.shows("main h1", ["Sign in"], "one signs out there alone")
+            live.wait_for(lambda: len(browser.cookies()) == 1)
+            expect.equal(len(browser.cookies()), 1, "and the other session stays")
+            browser.driver.get("about:blank")
+            browser.collect()
+            beside = [url for url in browser.requests[len(before):]
+                      if not url.startswith((proxy.base + "/", "data:", "about:", "chrome:"))]
+            expect.equal(beside, [], "requests beside the prefix")
+        browser.requests = before
+
+    def check_broken(self, program):
+        self.open("/")
+        self.browser.soon(".fresh.live")
+        program.end(signal.SIGKILL)
+        said = self.browser.soon(".broken")
+        self.expect.that(said and "old" in said[0], "a broken stream is said, and its age", said)
+        self.expect.that(self.browser.text(".job strong"), "what was shown stays")
+
+    def check_restart(self, place, program):
+        """What is asked meanwhile is said not to come. Then one signs in again, since the
+        aggregator has forgotten the cookie, and sees what one saw."""
+        from selenium.webdriver.common.keys import Keys
+        expect, browser = self.expect, self.browser
+        at = self.api("jobs/job-1005/scores?what=ranks&rows=100")["columns"][-1]
+        cell = urllib.parse.urlencode({"map": "ranks", "cell": "node-02", "cell_at": at})
+        self.open(f"/jobs/job-1005?{cell}")
+        rows = browser.soon(".whybox .terms li")
+        expect.that(rows, "a cell is open")
+        program.end(signal.SIGKILL)
+        browser.press("canvas.map", Keys.ARROW_LEFT, Keys.ENTER)
+        said = browser.soon(".whybox > .note",
+                            lambda texts: any("cannot be shown" in text for text in texts))
+        expect.that(any("the aggregator does not answer" in text for text in said),
+                    "terms that do not come are said", said)
+        expect.that(browser.soon(".broken"), "and that the stream is broken")
+        expect.that(browser.text(".verdict h1"), "what was shown stays")
+        link = browser.run("return location.href")
+        program = place.start("--port", self.base.rsplit(":", 1)[1], place.logs)
+        expect.that(live.wait_for(lambda: browser.text("main h1") == ["Sign in"]),
+                    "the page asks for the token by itself", browser.text("main h1"))
+        kept = next(place.state.glob("l4/local/*/token"))
+        live.wait_for(lambda: kept.read_text().strip() not in ("", self.token))
+        self.token = kept.read_text().strip()  # each run of l4 local has its own
+        browser.type("#token", self.token)
+        browser.click("form button")
+        expect.that(browser.soon(".whybox .terms li"), "then the cell is open with its terms",
+                    browser.text(".whybox"))
+        expect.equal(browser.run("return location.href"), link, "at the same address")
+        expect.equal(browser.soon(".fresh.live", lambda texts: texts == ["live"]), ["live"],
+                     "and the stream is open")
+        return program
 
 
 class Windows:

@@ -177,6 +177,8 @@ export interface Job {
   ranks_mapped: Count;
   /** how many it should have; null where no process says */
   ranks_expected: number | null;
+  /** owners of its log files, as its nodes name them, a number where they do not; by name, empty where no agent tells */
+  users?: string[];
   sources: Count;
   lines: Count;
   /** of its lines */

@@ -4,9 +4,10 @@ import type { Node } from "./api_types";
 import { harmless, spoken } from "./format";
 import { handedText } from "./handed";
 import type { Handed } from "./handed";
-import { Accusations, Story, storyOf } from "./incident";
+import { Accusations, Story, isExplained, storyOf } from "./incident";
 import { LinesPanel, useLines } from "./lines";
 import { NodeMap } from "./map";
+import { NearFaults } from "./near";
 import { Copy, Section, Wild } from "./parts";
 import { Events, KnownFault, Notable, Read, Suspects, Verdict } from "./report";
 import { useRoute } from "./route";
@@ -41,6 +42,7 @@ export function ReportFile(props: { handed: Handed }) {
         <KnownFault report={report} />
         <Suspects report={report} ask={setLines} />
       </div>
+      {!isExplained(report) && report.events.length > 0 && <NearFaults incident={report.job.id} />}
       {steps.length >= STORY_MIN && <Section title="What happened"><Story steps={steps} ask={setLines} /></Section>}
       <Accusations report={report} />
       {scores.length > 0 && <NodeMap job={null} id={report.job.id} report={report} nodes={byName} route={route} ask={setLines} />}

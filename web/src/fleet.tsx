@@ -1,7 +1,7 @@
 // All jobs, the sick first: what an alert does not say is seen here at a glance.
 import { useContext, useEffect, useMemo, useRef } from "react";
 import type { Job } from "./api_types";
-import { certainty, grouped, millis, percent, sized, toneOf } from "./format";
+import { certainty, grouped, harmless, millis, percent, sized, toneOf } from "./format";
 import { serverNow, setServerNow, useAsked } from "./live";
 import { Ago, BEHIND_BATCHES, Empty, Failure, LimitContext, NotYet, Sentence, Since, StateMark, Wild,
   useRows } from "./parts";
@@ -29,6 +29,7 @@ function kindOf(job: Job): Kind {
     : job.state === "finished" ? "ended" : "running";
 }
 
+const NONE: Record<Kind, number> = { sick: 0, suspect: 0, running: 0, ended: 0 };
 const ORDER: Record<Kind, number> = { sick: 0, suspect: 1, running: 2, ended: 3 };
 const WORST: Record<string, number> = { bad: 0, uneasy: 1, good: 2, quiet: 3 };
 
@@ -42,6 +43,18 @@ function coverage(job: Job): string {
   const expected = job.ranks_expected;
   if (expected === null || expected <= job.ranks_mapped) return "";
   return `${grouped(expected - job.ranks_mapped)} of ${grouped(expected)} ranks are not seen`;
+}
+
+const USERS_SHOWN = 2;
+
+function Users(props: { of: Job }) {
+  const users = props.of.users ?? [];
+  if (users.length === 0) return null;
+  const more = users.length - USERS_SHOWN;
+  return (
+    <> <span className="note user" title="who owns its log files"><Wild text={users.slice(0, USERS_SHOWN).join(", ")} />{
+      more > 0 && ` and ${more} more`}</span></>
+  );
 }
 
 function Row(props: { job: Job; said: Said | null }) {
@@ -59,6 +72,7 @@ function Row(props: { job: Job; said: Said | null }) {
       </div>
       <div className="who">
         <strong><Wild text={job.id} /></strong>
+        <Users of={job} />
         {job.attempt > 0 && <span className="note"> attempt {job.attempt}</span>}
         <Had by={job.acknowledged_by} /><SilentBadge until={job.silent_until} />
         {job.incident !== null
@@ -125,14 +139,33 @@ function Health() {
   );
 }
 
-function Filter(props: { route: Route; counts: Record<Kind, number>; all: number }) {
+/** Jobs whose logs this user owns; only where there is somebody to choose. */
+function UserChoice(props: { jobs: readonly Job[]; chosen: string }) {
+  const { jobs, chosen } = props;
+  const counts = useMemo(() => {
+    const found = new Map<string, number>();
+    for (const job of jobs) for (const user of job.users ?? []) found.set(user, (found.get(user) ?? 0) + 1);
+    return found;
+  }, [jobs]);
+  if (counts.size < 2 && !chosen) return null;
+  const names = [...new Set([...counts.keys(), ...chosen ? [chosen] : []])].sort((a, b) => a.localeCompare(b));
+  return (
+    <select value={chosen} aria-label="Jobs of user" onChange={(event) => setQuery({ user: event.target.value })}>
+      <option value="">all users</option>
+      {names.map((name) => <option key={name} value={name}>{harmless(name)} ({counts.get(name) ?? 0})</option>)}
+    </select>
+  );
+}
+
+function Filter(props: { route: Route; jobs: readonly Job[]; counts: Record<Kind, number>; all: number }) {
   const text = props.route.query.get("q") ?? "";
   const chosen = props.route.query.get("state") ?? "";
   const input = useRef<HTMLInputElement>(null);
   return (
     <div className="filter" role="search">
-      <input ref={input} id="search" type="search" value={text} placeholder="Filter by name, state or sentence"
+      <input ref={input} id="search" type="search" value={text} placeholder="Filter by name, user, state or sentence"
         aria-label="Filter jobs" onChange={(event) => setQuery({ q: event.target.value })} />
+      <UserChoice jobs={props.jobs} chosen={props.route.query.get("user") ?? ""} />
       <div className="chips" role="group" aria-label="Show">
         <button type="button" aria-pressed={chosen === ""} onClick={() => setQuery({ state: "" })}>
           all <b>{props.all}</b></button>
@@ -169,12 +202,16 @@ export function Fleet(props: { route: Route }) {
   const sorted = useMemo(() => [...jobs ?? []].sort(bySickness), [jobs]);
   const text = (props.route.query.get("q") ?? "").toLowerCase();
   const kind = props.route.query.get("state") ?? "";
-  const shown = sorted.filter((job) => (kind === "" || kindOf(job) === kind) &&
-    `${job.id} ${job.state} ${sentences.get(job.id)?.text ?? ""}`.toLowerCase().includes(text));
+  const user = props.route.query.get("user") ?? "";
+  const theirs = sorted.filter((job) => user === "" || job.users?.includes(user));
+  const shown = theirs.filter((job) => (kind === "" || kindOf(job) === kind) &&
+    [job.id, ...job.users ?? [], job.state, sentences.get(job.id)?.text ?? ""].join(" ").toLowerCase().includes(text));
   const [rows, rest] = useRows(shown);
   if (!jobs) return <NotYet error={asked.error} what="the fleet" again={asked.again} />;
-  const counts: Record<Kind, number> = { sick: 0, suspect: 0, running: 0, ended: 0 };
+  const counts = { ...NONE };
   for (const job of jobs) counts[kindOf(job)] += 1;
+  const counted = { ...NONE };
+  for (const job of theirs) counted[kindOf(job)] += 1;
   return (
     <main id="main" className="fleet">
       <div className="title">
@@ -182,7 +219,7 @@ export function Fleet(props: { route: Route }) {
         {limit === null && <Health />}
         {limit && <p className="note">Your token shows only jobs called <Wild text={limit.join(", ")} />.</p>}
       </div>
-      {jobs.length > 0 && <Filter route={props.route} counts={counts} all={jobs.length} />}
+      {jobs.length > 0 && <Filter route={props.route} jobs={jobs} counts={counted} all={theirs.length} />}
       {asked.error && <Failure error={asked.error} what="What is new" />}
       {jobs.length === 0 && limit && <Empty>
         <p>None of the jobs that your token shows is watched. One appears here as soon as it writes its first log.</p>
@@ -192,7 +229,7 @@ export function Fleet(props: { route: Route }) {
         <p className="note">On the nodes, <code>l4-agent</code> must run and be connected; <code>l4 check</code> says
           what is missing.</p></Empty>}
       {jobs.length > 0 && shown.length === 0 && <Empty>
-        <p>No job matches. <button type="button" className="quiet" onClick={() => setQuery({ q: "", state: "" })}>
+        <p>No job matches. <button type="button" className="quiet" onClick={() => setQuery({ q: "", state: "", user: "" })}>
           Show all {jobs.length}</button></p></Empty>}
       <ul className="jobs">
         {rows.map((job) => <Row key={job.id} job={job} said={sentences.get(job.id) ?? null} />)}

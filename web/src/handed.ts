@@ -1,12 +1,15 @@
 // A report that stands in the document itself: the page was written as one file (aggregator/handout), to be
 // opened without an aggregator. What is asked for is answered from it, or not offered.
-import type { Answers, Line, Node, Report, Scores } from "./api_types";
+import type { Answers, Line, Node, Report, ScoreTerms, Scores } from "./api_types";
 
 export interface Handed {
   report: Report;
   /** Maps that were made with it; none where only the report was known. */
   scores: Scores[];
   nodes: { nodes: Node[] };
+  /** Of cells in which the first suspects stand out. */
+  terms: ScoreTerms[];
+  near: Answers["near_faults"];
 }
 
 export interface LinesQuery {
@@ -50,6 +53,19 @@ function linesOf(report: Report, query: LinesQuery): Line[] {
   return lines.sort((a, b) => key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : (a.line ?? 0) - (b.line ?? 0));
 }
 
+/** A place on an axis: ms since 1970, or an iteration. */
+function placeOf(at: string | number): number {
+  return typeof at === "number" || /^\d+$/.test(at) ? Number(at) : Date.parse(at);
+}
+
+/** The terms of the cell that the query asks for; undefined: the file does not hold them. */
+function termsOf(terms: readonly ScoreTerms[], asked: URLSearchParams): ScoreTerms | undefined {
+  const at = placeOf(asked.get("at") ?? "");
+  const phase = asked.get("phase");
+  return terms.find((one) => one.what === asked.get("what") && one.node === asked.get("node") &&
+    placeOf(one.begin) <= at && at < placeOf(one.end) && (phase === null || one.laps.every((lap) => lap.phase === phase)));
+}
+
 /** False where a button for these lines would lead to none. */
 export function hasLines(query: LinesQuery): boolean {
   return !handed || linesOf(handed.report, query).length > 0;
@@ -60,6 +76,8 @@ export function answerOf<Key extends keyof Answers>(from: Handed, key: Key, path
   const asked = new URLSearchParams(path.split("?")[1] ?? "");
   const found: Partial<Answers> = {
     scores: from.scores.find((one) => one.what === asked.get("what")),
+    score_terms: key === "score_terms" ? termsOf(from.terms, asked) : undefined,
+    near_faults: from.near,
     lines: key !== "lines" ? undefined : {
       job: from.report.job.id, agents_asked: 0, agents_answered: 0, redacted: 0, bytes_read: 0, complete: true, missing: [],
       lines: linesOf(from.report, { node: asked.get("node") ?? "", template: asked.get("template") ?? "" }),

@@ -8,6 +8,7 @@ import { Later } from "./later";
 import { useAsked } from "./live";
 import { LinesPanel, RawLines, useLines } from "./lines";
 import type { LinesQuery } from "./handed";
+import { NearFaults } from "./near";
 import { Ago, LimitContext, NotYet, Section, Since, StateMark, Time, Wild } from "./parts";
 import { Acknowledge, MaintenanceButton, SilentIncident } from "./quiet";
 import { Fact, KnownFault, Suspects, Template, Verdict } from "./report";
@@ -246,7 +247,7 @@ function Before(props: { incident: Row; node: string }) {
 }
 
 /** A known fault fits, and not only a guess by words. */
-function isExplained(report: Report): boolean {
+export function isExplained(report: Report): boolean {
   return report.faults.length > 0 && !report.faults.some((fault) => fault.id === GUESS);
 }
 
@@ -292,7 +293,7 @@ export function Incident(props: { route: Route }) {
         <KnownFault report={report} />
         <Suspects report={report} ask={setLines} />
       </div>
-      {!isExplained(report) && report.events.length > 0 && <Later of={({ NearFaults }) => <NearFaults incident={row.id} />} />}
+      {!isExplained(report) && report.events.length > 0 && <NearFaults incident={row.id} />}
       <Section title="What happened" note={<>updated <Ago at={row.updated} /></>}>
         <Story steps={storyOf(row, report, evidence)} ask={setLines} />
       </Section>

@@ -21,6 +21,7 @@ const AGAIN_MS = [500, 1_000, 2_000, 5_000, 10_000];
 const STREAM_AGAIN_MS = 30_000; // after it had no room for one more stream
 const PAUSE = 30; // times as long as an answer took: what is a lot of work for the aggregator is asked for less often
 const PAUSE_MAX_MS = 60_000;
+const FAILED_MS = 10_000; // what was not answered is asked for again after so long, however seldom it changes
 const ANNOUNCE_MS = 200; // events that come together are one change
 
 let state: LinkState = { link: "connecting", heard: 0, why: "" };
@@ -292,13 +293,14 @@ export function useAsked<Key extends keyof Answers>(
     let underWay = false; // an answer is awaited
     let stale = false; // something has changed meanwhile
     let began = 0;
-    const later = (took = 0) => {
-      if (!handed) timer = window.setTimeout(fetchNow, Math.max(waits.current, Math.min(PAUSE * took, PAUSE_MAX_MS)));
+    const later = (took = 0, failed = false) => {
+      const wait = failed ? Math.min(waits.current, FAILED_MS) : waits.current;
+      if (!handed) timer = window.setTimeout(fetchNow, Math.max(wait, Math.min(PAUSE * took, PAUSE_MAX_MS)));
     };
-    const answered = () => {
+    const answered = (failed = false) => {
       underWay = false;
       if (stale) fetchNow();
-      else later(performance.now() - began);
+      else later(performance.now() - began, failed);
     };
     const fetchNow = () => {
       if (document.hidden && !handed) return later();
@@ -313,7 +315,7 @@ export function useAsked<Key extends keyof Answers>(
         const known = error instanceof ApiError ? error : new ApiError(0, "failed", String(error));
         setHeld((before) => ({ ...before, data: before.path === path ? before.data : null, path,
                                error: known }));
-        answered();
+        answered(known.status === 0 || known.status >= 500);
       });
     };
     const listener = (jobs: ReadonlySet<string>) => {

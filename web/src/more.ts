@@ -10,5 +10,3 @@ export { KeptReports } from "./kept";
 export { Agents, Faults } from "./lists";
 export { MaintenanceDialog } from "./maintain";
 export { Pool } from "./pool";
-export { Terms } from "./terms";
-export { NearFaults } from "./near";

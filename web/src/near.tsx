@@ -1,5 +1,6 @@
 // Where no known fault fits a failure: the known ones whose words are nearest to those of its lines.
 import { idIn } from "./api";
+import { handed } from "./handed";
 import { percent, spoken } from "./format";
 import { useAsked } from "./live";
 import { Section, Wild } from "./parts";
@@ -15,7 +16,7 @@ export function NearFaults(props: { incident: string }) {
   return (
     <Section title="The nearest known faults" note="by the words that they share with these events; where to look, not what it is">
       <ul className="plain near">{rows.map(({ fault, likeness, shared, template }) => (
-        <li key={fault.id}><p><a href={to("faults", fault.id)}><Wild text={fault.title} /></a> <span className="note">{
+        <li key={fault.id}><p>{handed ? <b><Wild text={fault.title} /></b> : <a href={to("faults", fault.id)}><Wild text={fault.title} /></a>} <span className="note">{
           spoken(fault.category)} · {percent(likeness)} of the weight of their words</span></p>
           <p className="note">shares {shared.map((word, i) => <span key={word}>{i > 0 && ", "}<b><Wild text={word} /></b></span>)} with <Wild
             className="said" text={template.split("<*>").join("⋯")} /></p></li>))}</ul>

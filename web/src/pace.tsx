@@ -37,9 +37,9 @@ function courseOf(job: Job): readonly number[] {
 const WIDTH = 72;
 const HEIGHT = 20;
 
-/** Of a job that goes on: the row of a failing one has the iteration in which it failed. */
+/** The curve of a failing job shows how it went until then; only of one that goes on a pace is told. */
 export function Pace(props: { job: Job }) {
-  if (props.job.incident !== null || props.job.suspect || props.job.ended) return null;
+  const goesOn = props.job.incident === null && !props.job.suspect && !props.job.ended;
   const course = courseOf(props.job);
   if (course.length < LEAST) return null;
   const most = Math.max(...course, 1e-9);
@@ -48,11 +48,11 @@ export function Pace(props: { job: Job }) {
   const path = line<number>().x((_, i) => 1 + (WIDTH - 2) * i / (course.length - 1))
     .y((ms) => HEIGHT - 2 - (ms / most) * (HEIGHT - 4))(course);
   return (
-    <span className="pace" title={`what iterations took lately, at most ${took(most)}; now ${text}`}>
+    <span className="pace" title={`what the last iterations took, at most ${took(most)}; in the end ${text}`}>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} width={WIDTH} height={HEIGHT} aria-hidden="true">
         <path d={path ?? ""} />
       </svg>
-      <span>{text}</span>
+      {goesOn && <span>{text}</span>}
     </span>
   );
 }

@@ -3,6 +3,7 @@ import { useMemo } from "react";
 import { idIn } from "./api";
 import type { LapTerm, LineTerm, ScoreTerms } from "./api_types";
 import { counted, grouped, took } from "./format";
+import { handed } from "./handed";
 import { useAsked } from "./live";
 import type { MapRow, Matrix } from "./map_data";
 import type { Cell } from "./map_layout";
@@ -85,6 +86,7 @@ function rest(terms: ScoreTerms, shown: number): string {
 export function Terms(props: { job: string; matrix: Matrix; row: MapRow; column: number }) {
   const asked = useAsked("score_terms", usePath(props.job, props.matrix, props), AGAIN_MS, NO_JOB);
   const terms = asked.data;
+  if (asked.error && handed) return <p className="note">What it is made of stands in this file for the cells in which the first suspects differ most.</p>;
   if (asked.error && !terms) return <p className="note">What it is made of cannot be shown: <Wild text={asked.error.message} />.</p>;
   if (!terms) return <Loading what="what it is made of" />;
   const lines = terms.lines.slice(0, SHOWN);

@@ -3,7 +3,6 @@ import { useEffect, useRef } from "react";
 import type { Node, Report } from "./api_types";
 import { counted, grouped, harmless, millis, ranksText, span } from "./format";
 import { handed } from "./handed";
-import { Later } from "./later";
 import type { LinesQuery } from "./handed";
 import { RawLines } from "./lines";
 import { scoreOf } from "./map_data";
@@ -11,6 +10,7 @@ import type { MapRow, Matrix } from "./map_data";
 import type { Cell } from "./map_layout";
 import { Ago, Sentence, Time, Wild } from "./parts";
 import { Fact } from "./report";
+import { Terms } from "./terms";
 
 function inWords(matrix: Matrix, score: number): string {
   if (score === 0) return "This window is like those of its peers and like its own past.";
@@ -91,8 +91,8 @@ export function Why(props: { of: string; job: string; cell: Cell; matrix: Matrix
         {!silent && score !== null && score > 0 && peers.all > 0 && ` ${peers.as === 0 ? "No other row differs as much then"
           : `${counted(peers.as, "other row")} of ${grouped(peers.all)} differ as much then`}; the middle one of them ${
           much(matrix, peers.middle)}.`}</p>
-      {!handed && score !== null && (score > 0 || matrix.what !== "nodes") && <Later of={({ Terms }) => <Terms job={props.job}
-        matrix={matrix} row={cell.row} column={cell.column} />} />}
+      {score !== null && (score > 0 || matrix.what !== "nodes") && <Terms job={props.job} matrix={matrix} row={cell.row}
+        column={cell.column} />}
       {node && <Beside node={node} others={[...props.nodes.values()].filter((one) => one !== node)} />}
       {reasons.length > 0 && <><p className="note">What speaks against the node in the whole job</p><ul className="why">
         {reasons.map((why) => <li key={why}><Sentence text={why} /></li>)}</ul></>}

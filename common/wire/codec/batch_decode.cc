@@ -220,6 +220,7 @@ SourceDefinition BatchDecoder::source(schema::SourceDefinition::Reader in) {
   out.attempt = in.getAttempt();
   out.modified = time(in.getModified());
   out.run = in.getRun();
+  out.user = short_text("user", in, &In::getUser, kUserBytesMax);
   if (const auto marker = number("marker", in.getMarker())) {
     require(*marker <= std::numeric_limits<std::uint32_t>::max(), "not a template id");
     out.marker = Marker{LocalTemplateId{static_cast<std::uint32_t>(*marker)}, in.getMarkerGrounds(),

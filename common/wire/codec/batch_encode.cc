@@ -60,7 +60,7 @@ std::size_t words_of_batch(const Batch& batch) {
       words_of_list<schema::NicSecond>(batch.nics.seconds) +
       words_of_list<schema::NicRise>(batch.nics.rises);
   for (const auto& source : batch.sources)
-    words += words_of_text(source.path) + words_of_text(source.node) +
+    words += words_of_text(source.path) + words_of_text(source.node) + words_of_text(source.user) +
              (source.marker ? words_of_text(source.marker->pack) : 0);
   for (const auto& definition : batch.templates)
     words += words_of_text(definition.text) + definition.skeletons.size();
@@ -187,6 +187,7 @@ void put(schema::SourceDefinition::Builder out, const SourceDefinition& source) 
   out.setAttempt(source.attempt);
   out.setModified(time_of(source.modified));
   out.setRun(source.run);
+  put_text(out, &Out::setUser, source.user);
   if (!source.marker) return;
   out.setMarker(source.marker->id.value());
   out.setMarkerGrounds(source.marker->grounds);

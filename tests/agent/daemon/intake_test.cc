@@ -101,7 +101,8 @@ struct IntakeHost {
                  [this] {
                    ++looked_for;
                    watch.ask_scan();
-                 }},
+                 },
+                 {}},
                 true};
   const std::string path = log.string(), root = log.parent_path().string();
   wire::FileId file;
@@ -313,6 +314,76 @@ TEST_CASE("intake: a warning goes to the job of its file, or of what stands near
   REQUIRE(warned.size() == 2);
   CHECK(warned[b] == warned["/logs/beta/rank1.log"]);
   CHECK(warned[b] != jobs.first().job());
+}
+
+/// Names of users that become known in the middle.
+struct UsedLogs {
+  std::map<std::uint32_t, std::string> names;
+  std::vector<wire::Batch> shipped;
+  Owners owners{{"", "", "node-1"}, nullptr};
+  Jobs jobs{
+      packs(), IntakeBench::live(), {}, [this](wire::Batch&& batch) { shipped.push_back(batch); }};
+  Intake intake{{}, owners, jobs, listeners(), false};
+  const std::string path = "/logs/job-1/rank0.log", root = "/logs";
+  wire::FileId file;
+  std::uint64_t offset = 0;
+
+  UsedLogs() {
+    file.key = 7;
+    intake.set_time({Millis{1'000}, from_civil(2026, 11, 20, 10, 0, 0, 0)});
+    intake.log_begins({tail::LogId{1}, path, root});
+  }
+  Intake::Listeners listeners() {
+    Intake::Listeners given;
+    given.user_name = [this](std::uint32_t id) {
+      const auto known = names.find(id);
+      return known == names.end() ? std::nullopt : std::optional(known->second);
+    };
+    return given;
+  }
+  void write(std::uint32_t user, bool new_part) {
+    const std::string text = "INFO going on\n";
+    const tail::TextPosition place{tail::LogId{1}, file, path, offset, offset + text.size(), user};
+    if (new_part) intake.part(place, 0);
+    intake.bytes(place, text);
+    offset += text.size();
+  }
+  /// The user of the source as it was defined last.
+  std::string told() {
+    intake.decide();
+    jobs.flush(Millis{1'000}, true);
+    std::string user = "never defined";
+    for (const wire::Batch& batch : shipped)
+      for (const wire::SourceDefinition& source : batch.sources) user = source.user;
+    return user;
+  }
+};
+
+TEST_CASE("intake: the user of a log is told with its source, or once the name is known") {
+  UsedLogs known;
+  known.names[7] = "alice";
+  known.write(7, true);
+  CHECK(known.told() == "alice");
+  UsedLogs later;
+  later.write(7, true);
+  CHECK(later.told().empty());
+  const std::size_t batches = later.shipped.size();
+  later.names[7] = "alice";
+  later.intake.update_users();
+  CHECK(later.told() == "alice");
+  CHECK(later.shipped.size() == batches + 1);
+  later.intake.update_users();
+  CHECK(later.told() == "alice");
+  CHECK(later.shipped.size() == batches + 1);  // nothing new
+}
+
+TEST_CASE("intake: a part of another owner is told, too") {
+  UsedLogs log;
+  log.names = {{7, "alice"}, {8, "bob"}};
+  log.write(7, true);
+  CHECK(log.told() == "alice");
+  log.write(8, true);
+  CHECK(log.told() == "bob");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,10 @@ class Collector : public Sink {
     CHECK(!logs.contains(log.log));
     logs[log.log] = log.path;
   }
-  void part(const TextPosition& place, std::uint64_t) override { at_[place.log] = place.file.key; }
+  void part(const TextPosition& place, std::uint64_t) override {
+    at_[place.log] = place.file.key;
+    users.push_back(place.user);
+  }
   void bytes(const TextPosition& place, std::string_view bytes) override {
     CHECK(logs.contains(place.log));
     CHECK_MESSAGE(at_[place.log] == place.file.key, "bytes without part");
@@ -88,6 +92,7 @@ class Collector : public Sink {
   std::vector<LogId> quiets, ended;
   std::vector<std::uint64_t> forgot;
   std::vector<wire::Warning> warnings;
+  std::vector<std::optional<std::uint32_t>> users;  // of parts, as they came
 
  private:
   std::map<LogId, std::uint64_t> at_;

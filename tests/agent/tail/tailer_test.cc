@@ -112,6 +112,19 @@ TEST_CASE("tailer: what is appended is given, late files and folders too") {
   CHECK(bench.tailer->counters().bytes == 18);
 }
 
+TEST_CASE("tailer: a part tells who owns its file, and another part who owns that") {
+  Bench bench;
+  bench.write("rank0.log", "one\n");
+  CHECK(bench.taken() == "one\n");
+  CHECK(bench.sink.users == std::vector<std::optional<std::uint32_t>>{::geteuid()});
+  fs::rename(bench.path("rank0.log"), bench.path("rank0.log.1"));
+  bench.write("rank0.log", "two\n");
+  const bool given = ::chown(bench.path("rank0.log").c_str(), 4711, 4711) == 0;
+  CHECK(bench.taken() == "two\n");
+  REQUIRE(bench.sink.users.size() == 2);
+  CHECK(bench.sink.users[1] == (given ? 4711 : ::geteuid()));
+}
+
 TEST_CASE("tailer: a file that the sources name exactly is read whatever its name is") {
   for (const std::string name : {"metrics.jsonl", "notes.csv", ".hidden.log", "weights.pt"}) {
     CAPTURE(name);

@@ -100,6 +100,8 @@ TEST_CASE("one file: its data are those that were given") {
   Contents all = contents();
   all.scores = {R"({"what": "nodes"})", R"({"what": "ranks"})"};
   all.nodes = R"({"nodes": [{"node": "n1"}]})";
+  all.terms = {R"({"what": "nodes", "node": "n1"})"};
+  all.near = R"({"faults": []})";
   const std::string file = one_file(all);
   const auto data = serve::parse_json(
       between(file, "<script type=\"application/json\" id=\"l4-handed\">", "</script>"));
@@ -107,7 +109,8 @@ TEST_CASE("one file: its data are those that were given") {
   CHECK(serve::dump_json(*data) ==
         serve::dump_json(*serve::parse_json("{\"report\": " + all.report + ", \"scores\": [" +
                                             all.scores[0] + "," + all.scores[1] +
-                                            "], \"nodes\": " + all.nodes + "}")));
+                                            "], \"nodes\": " + all.nodes + ", \"terms\": [" +
+                                            all.terms[0] + "], \"near\": " + all.near + "}")));
 }
 
 TEST_CASE("one file: hostile text cannot leave its place") {

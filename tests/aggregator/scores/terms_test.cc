@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/aggregator/job/made_job.h"
 #include "tests/aggregator/scores/slow_once.h"
@@ -103,6 +104,24 @@ TEST_CASE("lines of a node sum up to the score of its cell in the matrix") {
   REQUIRE((*terms)->lines.size() == 1);
   CHECK((*terms)->lines.front().text == "link flap observed");
   CHECK((*terms)->nodes == 4);
+}
+
+TEST_CASE("several cells are told as each alone, and those that are not there are nothing") {
+  MadeJob made = test::slow_once(true);
+  const std::vector<TermsQuery> queries{
+      ask(What::ranks, "node-2", "80"), ask(What::ranks, "node-9", "80"),
+      ask(What::ranks, "node-2", "soon"), ask(What::phases, "node-2", "80")};
+  const auto all = terms_of_cells(made.state(), queries);
+  REQUIRE(all.size() == 4);
+  for (const std::size_t there : {0, 3}) {
+    REQUIRE(all[there]);
+    CHECK(all[there]->what == queries[there].matrix.what);
+    CHECK(all[there]->score == cell_terms(made.state(), queries[there]).value()->score);
+    CHECK(all[there]->score > 1);
+  }
+  CHECK_FALSE(all[1]);
+  CHECK_FALSE(all[2]);
+  CHECK(terms_of_cells(made.state(), {}).empty());
 }
 
 TEST_CASE("what is not there is nothing, and what is no place an error") {

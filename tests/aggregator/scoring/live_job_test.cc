@@ -128,6 +128,38 @@ TEST_CASE("live job: what its report calls notable is a notice, and in its row")
   CHECK(over.alerts.size() == rested.job.open_notices());
 }
 
+TEST_CASE("live job: its users are the owners of its logs, by name, and are kept") {
+  MadeJob made(3, 2);
+  made.iterate_all(1, 5);
+  for (int rank = 0; rank < made.ranks(); ++rank)
+    made.source_of(rank).user = rank == 5 ? "" : rank % 2 == 0 ? "bob" : "alice";
+  const TimeMs now = job::test::after(60'000);
+  LiveJob job("job", {}, now);
+  std::uint64_t seq = 0;
+  for (wire::Batch& batch : made.batches()) job.apply(std::move(batch), store::Seq{++seq}, now);
+  const std::vector<std::string> both{"alice", "bob"};
+  CHECK(job.row(now, now).users == both);
+  ByteWriter saved;
+  job.save(saved, Presence(PresenceOptions{}));
+  LiveJob again("job", {}, now);
+  REQUIRE(again.load(saved.bytes()));
+  CHECK(again.row(now, now).users == both);
+}
+
+TEST_CASE("live job: a row names no more users than it may") {
+  MadeJob made(30);
+  made.iterate_all(1, 5);
+  for (int rank = 0; rank < made.ranks(); ++rank)
+    made.source_of(rank).user = std::string(1, static_cast<char>('A' + rank));
+  const TimeMs now = job::test::after(60'000);
+  LiveJob job("job", {}, now);
+  std::uint64_t seq = 0;
+  for (wire::Batch& batch : made.batches()) job.apply(std::move(batch), store::Seq{++seq}, now);
+  const std::vector<std::string> users = job.row(now, now).users;
+  REQUIRE(users.size() == kUsersMax);
+  CHECK(users.front() == "A");
+}
+
 TEST_CASE("live job: an iteration that took long asks for a diagnosis soon, and without haste") {
   for (const std::int64_t last_ms : {200, 4'000}) {
     CAPTURE(last_ms);

@@ -104,6 +104,13 @@ std::vector<offline::Job> read_history(const DiagnoseOptions& options,
   return runs;
 }
 
+/// Writes the file of --html, if there is to be one.
+int hand_on(const diagnose::Report& report, const job::JobState& state,
+            const l4::faults::Library& library, const DiagnoseOptions& options) {
+  if (options.html.empty()) return terminal::kDone;
+  return write_html(report, beside_of(state, report, library), options.top, options.html, "l4");
+}
+
 constexpr auto kHistoryHelp =
     "a healthy run of the same kind of job: what it printed\n"
     "is normal; may be repeated";
@@ -281,10 +288,7 @@ int run_diagnose(const DiagnoseOptions& options) {
   offline::add_examples(diagnosis, *job);
   write_warnings(diagnosis.report.warnings, options);
   // What cannot be written does not keep the report from being printed.
-  const int html = options.html.empty()
-                       ? terminal::kDone
-                       : write_html(diagnosis.report, beside_of(*job->state, diagnosis.report),
-                                    options.top, options.html, "l4");
+  const int html = hand_on(diagnosis.report, *job->state, *library, options);
   if (const int written =
           terminal::write_text(render(diagnosis.report, options), options.out, "l4");
       written != terminal::kDone)

@@ -101,7 +101,8 @@ int run_incidents(const IncidentsOptions& options) {
   if (!options.incident.empty()) {
     const auto report = fetch_incident(options, *asked);
     Beside beside;
-    if (report && !options.html.empty()) beside = fetch_beside(*asked, *report, kIncidentsProgram);
+    if (report && !options.html.empty())
+      beside = fetch_beside(*asked, *report, options.incident, kIncidentsProgram);
     return show_report(options, report, kIncidentsProgram, read_report, beside);
   }
   if (options.follow) return run_follow(*asked, options.job, options.format);

@@ -70,10 +70,18 @@ serve::Span ranks_of(const ask::JobRow& job, Tone tone) {
   return {serve::grouped(job.ranks_mapped) + " of " + serve::grouped(expected), Tone::uneasy};
 }
 
+/// "alice"; "alice, bob"; "alice and 3 more".
+std::string users_of(const ask::JobRow& job) {
+  if (job.users.size() > 2)
+    return fmt::format("{} and {} more", job.users.front(), job.users.size() - 1);
+  return fmt::format("{}", fmt::join(job.users, ", "));
+}
+
 Row row_of(const ask::JobRow& job, TimeMs now) {
   const Tone tone = job.ended ? Tone::dim : Tone::plain;
   return {{state_of(job), look_of(job).tone},
           {job.id, is_failed(job) ? Tone::strong : tone},
+          {users_of(job), tone},
           {job.attempt > 0 ? std::to_string(job.attempt) : "", tone},
           {is_failed(job) ? ago(job.since, now) : "", tone},
           {serve::spoken(job.stage), tone},
@@ -203,6 +211,7 @@ std::string to_text(const ask::JobList& list, TimeMs now, const serve::TextStyle
   terminal::append_table(page,
                          {{"state"},
                           {"job", false, true},
+                          {"user", false, true, 2},
                           {"attempt", true, false, 4},
                           {"since", true},
                           {"stage"},

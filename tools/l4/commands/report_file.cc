@@ -3,20 +3,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
 #include <utility>
 
 #include "agent/pipeline/secrets.h"
+#include "aggregator/faults/library.h"
 #include "aggregator/handout/one_file.h"
+#include "aggregator/handout/worst_cells.h"
 #include "aggregator/rows/answers.h"
+#include "aggregator/rows/near_rows.h"
 #include "aggregator/rows/node_rows.h"
 #include "aggregator/rows/score_rows.h"
+#include "aggregator/rows/term_rows.h"
 #include "aggregator/scores/matrix.h"
+#include "aggregator/scores/terms.h"
 #include "aggregator/serve/json_text.h"
 #include "aggregator/serve/phrases.h"
 #include "aggregator/serve/report_json.h"
 #include "aggregator/serve/report_text.h"
 #include "aggregator/serve/report_texts.h"
 #include "common/http/url.h"
+#include "offline/settings.h"
 #include "tools/l4/ask/live_json.h"
 #include "tools/l4/terminal/exit.h"
 #include "tools/l4/terminal/output.h"
@@ -24,7 +33,7 @@
 namespace l4::commands {
 namespace {
 
-constexpr Millis kAskTimeout{30'000};
+constexpr Millis kAskTimeout{30'000}, kTermsWithin{20'000};
 constexpr std::size_t kEventsWithLines = 12, kLinesOfEvent = 3;  // those that are asked for
 constexpr std::size_t kTextBytesMax = 4'096;  // of one text: the example of a line of 90 kB
 
@@ -38,14 +47,33 @@ void shorten(std::string& text) {
 }
 
 /// The file is handed on, so it holds no secret that an agent would not send.
-void blot_secrets(diagnose::Report& report) {
-  const auto secrets = pipeline::known_secrets();
-  std::string scratch;
-  serve::change_texts(report, [&](std::string& text) {
+std::function<void(std::string&)> blotter() {
+  return [secrets = std::shared_ptr(pipeline::known_secrets()),
+          scratch = std::string()](std::string& text) mutable {
     const std::string_view left = secrets->apply(text, scratch);
     if (left.data() != text.data()) text.assign(left);
     shorten(text);
-  });
+  };
+}
+
+/// Terms are looked at for the first suspects; each cell costs as much as a map, so that a large
+/// job has them of fewer.
+constexpr std::size_t kSuspects = 3, kCellsOfNode = 8, kCellNodes = 1'024;
+
+std::size_t cells_of_each(std::size_t nodes) {
+  return std::clamp<std::size_t>(kCellNodes / std::max<std::size_t>(nodes, 1), 1, kCellsOfNode);
+}
+
+std::vector<handout::MapCell> cells_to_explain(const std::vector<std::string>& maps,
+                                               const diagnose::Report& report) {
+  std::vector<std::string> nodes;
+  for (const diagnose::SuspectNode& node : report.nodes)
+    if (nodes.size() < kSuspects) nodes.push_back(node.node);
+  std::vector<handout::MapCell> cells;
+  for (const std::string& map : maps)
+    for (auto& cell : handout::worst_cells(map, nodes, cells_of_each(report.job.nodes)))
+      cells.push_back(std::move(cell));
+  return cells;
 }
 
 std::string path_of(const diagnose::Report& report, std::string_view rest) {
@@ -76,6 +104,34 @@ ask::Answer<void> fetch_map(const ask::Aggregator& asked, const diagnose::Report
   return {};
 }
 
+std::string terms_path(const diagnose::Report& report, const handout::MapCell& cell) {
+  std::string path =
+      path_of(report, fmt::format("scores/terms?what={}&width={}", cell.what, cell.width));
+  for (const auto& [name, value] : {std::pair("from", &cell.from),
+                                    {"to", &cell.to},
+                                    {"node", &cell.node},
+                                    {"at", &cell.at},
+                                    {"phase", &cell.phase}})
+    if (!value->empty()) path += fmt::format("&{}={}", name, http::percent_encoded(*value));
+  return path;
+}
+
+/// The terms of the cells that a reader opens first. A cell that is gone by now has none.
+ask::Answer<void> fetch_terms(const ask::Aggregator& asked, const diagnose::Report& report,
+                              Beside& beside) {
+  const auto end = std::chrono::steady_clock::now() + kTermsWithin;
+  for (const handout::MapCell& cell : cells_to_explain(beside.scores, report)) {
+    if (std::chrono::steady_clock::now() > end)
+      return std::unexpected(ask::Failure{{"", "it takes too long to ask for all of them"}});
+    auto terms = fetch_json(asked, terms_path(report, cell));
+    if (terms)
+      beside.terms.push_back(std::move(*terms));
+    else if (!terms.error().is_not_found())
+      return std::unexpected(terms.error());
+  }
+  return {};
+}
+
 ask::Answer<std::vector<diagnose::Example>> fetch_lines(const ask::Aggregator& asked,
                                                         const diagnose::Report& report,
                                                         const diagnose::IndicatingEvent& event) {
@@ -96,6 +152,35 @@ ask::Answer<std::vector<diagnose::Example>> fetch_lines(const ask::Aggregator& a
   return lines;
 }
 
+std::vector<std::string> terms_of(const job::JobState& state, const diagnose::Report& report,
+                                  const std::vector<std::string>& maps) {
+  const auto cells = cells_to_explain(maps, report);
+  std::vector<scores::TermsQuery> queries;
+  for (const handout::MapCell& cell : cells) {
+    scores::TermsQuery query{{}, cell.node, cell.phase, cell.at};
+    query.matrix.what = rows::what_of(cell.what).value_or(scores::What::nodes);
+    query.matrix.from = cell.from;
+    query.matrix.to = cell.to;
+    query.matrix.width = cell.width;
+    queries.push_back(std::move(query));
+  }
+  std::vector<std::string> found;
+  const auto all = scores::terms_of_cells(state, queries);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i]) continue;
+    serve::JsonWriter text;
+    rows::write(text, report.job.id, cells[i].node, *all[i]);
+    found.push_back(text.release());
+  }
+  return found;
+}
+
+std::string near_to(const diagnose::Report& report, const l4::faults::Library& library) {
+  serve::JsonWriter text;
+  rows::write_near_faults(text, report, library);
+  return text.release();
+}
+
 }  // namespace
 
 terminal::OptionRow add_html(terminal::Options& to, std::filesystem::path& html) {
@@ -110,7 +195,8 @@ Result<void> check_html(const std::filesystem::path& html, const std::string& di
   return terminal::check_writable("--html", html);
 }
 
-Beside beside_of(const job::JobState& state, const diagnose::Report& report) {
+Beside beside_of(const job::JobState& state, const diagnose::Report& report,
+                 const l4::faults::Library& library) {
   Beside beside;
   for (const auto what : {scores::What::nodes, scores::What::ranks, scores::What::phases}) {
     scores::Query query;
@@ -130,15 +216,43 @@ Beside beside_of(const job::JobState& state, const diagnose::Report& report) {
   for (const rows::NodeRow& row : all) rows::write(nodes, row, std::nullopt);
   nodes.close(']').close('}');
   beside.nodes = nodes.release();
+  beside.terms = terms_of(state, report, beside.scores);
+  beside.near = near_to(report, library);
+  return beside;
+}
+
+Beside beside_of(const diagnose::Report& report, std::string_view program) {
+  Beside beside;
+  const auto settings = offline::load_settings({});
+  const auto library = settings ? l4::faults::Library::load(settings->faults)
+                                : Result<l4::faults::Library>(std::unexpected(settings.error()));
+  if (library)
+    beside.near = near_to(report, *library);
+  else
+    terminal::fail({"the file lacks the nearest known faults", library.error().text()},
+                   terminal::kDone, program);
   return beside;
 }
 
 Beside fetch_beside(const ask::Aggregator& asked, const diagnose::Report& report,
-                    std::string_view program) {
+                    const std::string& incident, std::string_view program) {
   Beside beside;
+  const auto say = [&](const char* what, const ask::Failure& why) {
+    terminal::fail({what, why.error.text()}, terminal::kDone, program);
+  };
   if (const auto map = fetch_map(asked, report, beside); !map) {
     beside.scores.clear();
-    terminal::fail({"the file has no map", map.error().error.text()}, terminal::kDone, program);
+    say("the file has no map", map.error());
+  } else if (const auto terms = fetch_terms(asked, report, beside); !terms) {
+    say("the file lacks the terms of some scores", terms.error());
+  }
+  if (!incident.empty()) {
+    auto near = fetch_json(
+        asked, fmt::format("/api/v1/incidents/{}/near_faults", http::percent_encoded(incident)));
+    if (near)
+      beside.near = std::move(*near);
+    else
+      say("the file lacks the nearest known faults", near.error());
   }
   for (const diagnose::IndicatingEvent& event : report.events) {
     beside.lines.emplace_back();
@@ -149,8 +263,7 @@ Beside fetch_beside(const ask::Aggregator& asked, const diagnose::Report& report
       beside.lines.back() = std::move(*lines);
       continue;
     }
-    terminal::fail({"the file lacks raw lines", lines.error().error.text()}, terminal::kDone,
-                   program);
+    say("the file lacks raw lines", lines.error());
     break;
   }
   return beside;
@@ -159,7 +272,8 @@ Beside fetch_beside(const ask::Aggregator& asked, const diagnose::Report& report
 std::string html_of(diagnose::Report report, const Beside& beside, std::size_t top) {
   for (std::size_t i = 0; i < std::min(report.events.size(), beside.lines.size()); ++i)
     if (report.events[i].examples.empty()) report.events[i].examples = beside.lines[i];
-  blot_secrets(report);
+  const auto blot = blotter();
+  serve::change_texts(report, blot);
   handout::Contents contents;
   contents.title = report.job.id;
   serve::TextStyle style;
@@ -168,6 +282,14 @@ std::string html_of(diagnose::Report report, const Beside& beside, std::size_t t
   contents.report = serve::to_json(report);
   contents.scores = beside.scores;
   contents.nodes = beside.nodes;
+  std::size_t bytes = 0;
+  for (const std::string& one : beside.terms) {
+    std::string terms = handout::brief_terms(one, blot);
+    bytes += terms.size();
+    if (bytes > kTermBytesMax) break;
+    if (!terms.empty()) contents.terms.push_back(std::move(terms));
+  }
+  contents.near = handout::changed_json(beside.near, blot);
   return handout::one_file(contents);
 }
 

@@ -29,7 +29,11 @@ Result<void> check_show(const ShowOptions& options) {
 }
 
 int run_show(const ShowOptions& options) {
-  return show_report(options, read_report(options.file), "l4 show");
+  constexpr auto kShowProgram = "l4 show";
+  const auto report = read_report(options.file);
+  Beside beside;
+  if (report && !options.html.empty()) beside = beside_of(*report, kShowProgram);
+  return show_report(options, report, kShowProgram, read_report, beside);
 }
 
 }  // namespace l4::commands

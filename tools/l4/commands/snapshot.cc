@@ -60,6 +60,15 @@ ask::Answer<std::string> store_snapshot(const SnapshotOptions& options,
   return std::move(*tidy);
 }
 
+/// The open incident of the job, if the report is the one of now; empty: none.
+std::string open_incident(const SnapshotOptions& options, const ask::Aggregator& asked) {
+  if (!options.at.empty()) return {};
+  const auto body =
+      ask::fetch(asked, "/api/v1/jobs/" + http::percent_encoded(options.job), kSnapshotTimeout);
+  const auto job = body ? ask::read_job(*body) : std::unexpected(Error{});
+  return job ? job->incident : std::string();
+}
+
 /// Gets the report that --diff names, from a file or the aggregator.
 ask::Answer<diagnose::Report> read_before(const SnapshotOptions& options,
                                           const ask::Aggregator& asked) {
@@ -153,7 +162,8 @@ int run_snapshot(const SnapshotOptions& options) {
         ask::read_snapshots, kSnapshotProgram);
   const auto report = fetch_snapshot(*asked, options.job, options.at);
   Beside beside;
-  if (report && !options.html.empty()) beside = fetch_beside(*asked, *report, kSnapshotProgram);
+  if (report && !options.html.empty())
+    beside = fetch_beside(*asked, *report, open_incident(options, *asked), kSnapshotProgram);
   return show_report(
       options, report, kSnapshotProgram,
       [&](const std::string&) { return read_before(options, *asked); }, beside);

@@ -119,6 +119,11 @@ TEST_CASE("codec: an error names the field") {
   batch.templates[0].text.clear();
   batch.templates[0].skeletons.resize(kSkeletonsMax + 1);
   CHECK(refused(batch) == "templates[0].skeletons");
+  batch.templates.clear();
+
+  batch.sources.resize(1);
+  batch.sources[0].user.assign(kUserBytesMax + 1, 'u');
+  CHECK(refused(batch) == "sources[0].user");
 }
 
 TEST_CASE("batch: windows of numbers that cannot be are refused with their place") {

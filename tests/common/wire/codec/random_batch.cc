@@ -196,6 +196,7 @@ class Maker {
     source.attempt = number<std::int32_t>() * (below(2) ? 1 : -1);
     source.run = number<std::uint32_t>();
     source.modified = time();
+    source.user = text(kUserBytesMax);
     return source;
   }
 

@@ -91,6 +91,18 @@ TEST_CASE("live view: ranks that are not known are told, others are not") {
   CHECK(text.find(" of ", text.find("1,021 of 1,024") + 14) == std::string::npos);
 }
 
+TEST_CASE("live view: users stand beside their jobs, where any are known") {
+  ask::JobList list;
+  list.jobs = {job("one", "healthy"), job("two", "healthy"), job("five", "healthy")};
+  CHECK(to_text(list, kNow, {.width = 160}).find("user") == std::string::npos);
+  list.jobs[0].users = {"alice"};
+  list.jobs[1].users = {"alice", "bob"};
+  list.jobs[2].users = {"alice", "bob", "carol", "dave", "eve\x1b[31m"};
+  const std::string text = to_text(list, kNow, {.width = 160});
+  for (const char* part : {"  user", " alice ", " alice, bob ", " alice and 4 more "})
+    CHECK_MESSAGE(text.find(part) != std::string::npos, std::string(part));
+}
+
 TEST_CASE("live view: on a narrow page the columns that tell least are left out") {
   ask::JobList list;
   list.jobs = {job("dead", "crashed")};

@@ -4,6 +4,9 @@
 
 #include <string>
 
+#include "aggregator/faults/library.h"
+#include "tests/aggregator/scores/slow_once.h"
+
 namespace l4::commands {
 namespace {
 
@@ -57,6 +60,53 @@ TEST_CASE("report file: lines that were asked for stand where the report has non
   CHECK(has(html, "own line"));
   CHECK_FALSE(has(html, "not shown"));
   CHECK(has(html, "asked [redacted]"));
+}
+
+TEST_CASE("report file: why the first suspects stand out, without secrets, and not without end") {
+  Beside beside;
+  const std::string head =
+      R"({"what": "nodes", "laps": [], "left_out": 0, "left_out_score": 0, "lines": [)";
+  for (int i = 0; i < 3; ++i)
+    beside.terms.push_back(head + R"({"template": "term )" + std::to_string(i) + " " + kSecret +
+                           R"(", "nats": 2}]})");
+  beside.near = R"({"faults": [{"template": "near )" + kSecret + R"("}]})";
+  const std::string html = html_of(report_with("own line"), beside, 8);
+  for (const char* part : {"term 0 [redacted]", "term 2 [redacted]", "near [redacted]"})
+    CHECK_MESSAGE(has(html, part), std::string(part));
+  CHECK_FALSE(has(html, "hunter2"));
+  const std::string plain = html_of(report_with("own line"), {}, 8);
+  beside.terms.assign(1'000, head + R"({"template": ")" + std::string(4'000, 'x') + R"("}]})");
+  CHECK(html_of(report_with("own line"), beside, 8).size() < plain.size() + kTermBytesMax + 1'000);
+}
+
+TEST_CASE("report file: of a kept report the nearest faults of the library are known") {
+  diagnose::Report report = report_with("own line");
+  report.events.front().text = "CUDA out of memory while allocating <*>";
+  const Beside beside = beside_of(report, "l4 show");
+  CHECK(has(beside.near, "\"likeness\""));
+  CHECK(has(html_of(report, beside, 8), "\"likeness\""));
+  CHECK(beside.terms.empty());
+}
+
+TEST_CASE("report file: the terms of a job that was read are of its suspects' worst cells") {
+  job::test::MadeJob made = scores::test::slow_once(true);
+  diagnose::Report report = report_with("own line");
+  report.job.nodes = 4;
+  for (const char* node : {"node-2", "node-3"}) {
+    diagnose::SuspectNode suspect;
+    suspect.node = node;
+    report.nodes.push_back(suspect);
+  }
+  const Beside beside = beside_of(made.state(), report, l4::faults::Library());
+  REQUIRE(beside.scores.size() == 3);
+  bool slow = false, talks = false;
+  for (const std::string& terms : beside.terms) {
+    slow |= has(terms, R"("what": "ranks")") && has(terms, R"("iteration": 80)");
+    talks |= has(terms, "link flap observed");
+    CHECK((has(terms, R"("node": "node-2")") || has(terms, R"("node": "node-3")")));
+  }
+  CHECK(slow);
+  CHECK(talks);
 }
 
 TEST_CASE("report file: it shows one report, in a folder that is there") {
