@@ -44,8 +44,8 @@ bool waited_first(const Findings& findings) {
   for (const FailureEvent& failure : findings.failures.events) {  // by place
     if (failure.severity < Severity::failure) continue;
     const auto waited = waited_for(findings);
-    return findings.hints.events[failure.event].waited && waited &&
-           *waited >= numbers::verdict().wait_min_unpaced;
+    const detect::EventHint& hint = findings.hints.events[failure.event];
+    return hint.waited && !hint.setup && waited && *waited >= numbers::verdict().wait_min_unpaced;
   }
   return false;
 }
@@ -125,6 +125,20 @@ bool failed_at_once(const Findings& findings, Millis pause) {
   return ended && findings.failures.fatal && longest_pause(findings) < pause;
 }
 
+/// Nothing says that it waited, and the cause that came first has no time of its own: it may have
+/// come at once.
+bool failed_at_unknown_time(const Findings& findings) {
+  const FailureEvent* first = nullptr;
+  for (const FailureEvent& failure : findings.failures.events) {  // by place
+    if (failure.severity < Severity::failure) continue;
+    const detect::EventHint& hint = findings.hints.events[failure.event];
+    if (hint.waited) return false;
+    if (first == nullptr && !hint.is_echo() && failure.severity == Severity::fatal)
+      first = &failure;
+  }
+  return first != nullptr && !is_timed(findings.view, *first);
+}
+
 }  // namespace
 
 std::optional<Millis> delay_to_failure(const Findings& findings) {
@@ -135,7 +149,7 @@ std::optional<Millis> delay_to_failure(const Findings& findings) {
 bool began_as_hang(const Findings& findings) {
   const auto first = delay_to_failure(findings);
   if (!first) return waited_first(findings);
-  if (failed_at_work(findings)) return false;
+  if (failed_at_work(findings) || failed_at_unknown_time(findings)) return false;
   const Millis pause = least_wait(findings);
   if (was_left_waiting(findings, pause)) return false;
   const auto waited = waited_for(findings);
