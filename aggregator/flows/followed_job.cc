@@ -137,8 +137,8 @@ std::optional<Explanation> FollowedJob::slow_transfers(StepList& before, StepLis
     std::size_t steps;
     double slower;
   };
-  constexpr std::array<Watched, 2> kWatched{{{2, 1.5}, {kInRow, 1.35}}};
-  for (const Watched& row : kWatched) {
+  constexpr std::array<Watched, 2> kSlowRuns{{{2, 1.5}, {kInRow, 1.35}}};
+  for (const Watched& row : kSlowRuns) {
     before.clear();
     now.clear();
     for (std::size_t i = 0; i < history_.size(); ++i)

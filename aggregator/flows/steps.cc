@@ -213,13 +213,14 @@ std::size_t lone_gap(const std::vector<TimeNs>& gaps) {
 /// longer than the others.
 std::optional<std::size_t> begin_of_run(const std::vector<Beat>& beats, std::size_t events) {
   constexpr double kAlike = 0.1, kLongest = 0.25, kOther = 0.75;
-  constexpr double kRare = 0.17;
+  constexpr double kSeldom = 0.17;
   constexpr std::size_t kEventsMin = 8;
   const std::size_t size = prefix_of(beats.size(), events);
   if (events < kEventsMin) return std::nullopt;
   std::vector<std::vector<std::uint64_t>> all(events);
   for (std::size_t i = 1; i < size; ++i) all[i % events].push_back(beats[i].bytes);
   std::vector<double> sizes;
+  sizes.reserve(all.size());
   for (auto& one : all) sizes.push_back(static_cast<double>(median(std::move(one))));
   const auto continues = [&](std::size_t at) {  // the event is as large as the one before
     const double own = sizes[at % events], before = sizes[(at + events - 1) % events];
@@ -248,7 +249,7 @@ std::optional<std::size_t> begin_of_run(const std::vector<Beat>& beats, std::siz
     return std::abs(one - sizes[before]) < kAlike * std::max(one, sizes[before]);
   });
   const bool is_first = sizes[before] > sizes[best] &&
-                        static_cast<double>(count) < kRare * static_cast<double>(events);
+                        static_cast<double>(count) < kSeldom * static_cast<double>(events);
   return is_first ? before : best;
 }
 
