@@ -336,17 +336,16 @@ bool node_like(std::string_view folder) {
                                                    "out", "stdout", "results"};
   const std::string name = lower(folder);
   if (name.empty() || all_digits(name)) return false;
-  const auto is_end = [&](std::string_view back) {  // `log_gpt` and `gpt-logs`, of no node
-    return name.size() > back.size() &&
-           ((name.ends_with(back) && !is_letter(name[name.size() - back.size() - 1])) ||
-            (name.starts_with(back) && !is_letter(name[back.size()])));
+  const auto begins = [&](std::string_view word) {
+    return name.starts_with(word) && (name.size() == word.size() || !is_letter(name[word.size()]));
   };
-  if (std::ranges::any_of(kBacks, is_end)) return false;
+  const auto ends = [&](std::string_view word) {
+    return name.size() > word.size() && name.ends_with(word) &&
+           !is_letter(name[name.size() - word.size() - 1]);
+  };
   if (std::find(kGeneric.begin(), kGeneric.end(), name) != kGeneric.end()) return false;
-  return std::none_of(kFronts.begin(), kFronts.end(), [&](std::string_view front) {
-    return name.starts_with(front) &&
-           (name.size() == front.size() || !is_letter(name[front.size()]));
-  });
+  return std::ranges::none_of(kFronts, begins) && std::ranges::none_of(kBacks, begins) &&
+         std::ranges::none_of(kBacks, ends);  // `log_gpt` and `gpt-logs`, of no node
 }
 
 std::string node_of_folders(const std::vector<std::string>& folders) {

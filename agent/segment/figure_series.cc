@@ -102,7 +102,20 @@ void FigureSeries::add_finite(Series& series, std::optional<Iteration> iteration
     series.outside_from = iteration;
     series.before_outside = series.open.last;
   }
-  if (series.outside == kOutside && series.open.count > kOutside) split(series);
+  if (series.outside < kOutside) return;
+  if (series.values.size() > kOutside)
+    split(series);
+  else  // the window began with the new range
+    take_range(series);
+}
+
+/// The range of a window is that of its values, all of which lie in it.
+void FigureSeries::take_range(Series& series) {
+  const auto [low, high] = std::ranges::minmax(series.values);
+  series.low = low;
+  series.high = high;
+  series.before = Range{low, high};
+  series.outside = 0;
 }
 
 /// Ends the window before the values that lie outside of its range; these begin the next one.
@@ -122,10 +135,7 @@ void FigureSeries::split(Series& series) {
   series.open.run = std::min(whole.run, kOutside);
   series.open.run_from = whole.run_from;
   series.values = outside;
-  const auto [low, high] = std::ranges::minmax(outside);
-  series.low = low;
-  series.high = high;
-  series.before = Range{low, high};
+  take_range(series);
 }
 
 void FigureSeries::end_window(Series& series) {

@@ -54,6 +54,7 @@ class FigureSeries {
   void add_finite(Series& series, std::optional<Iteration> iteration, double value);
   void note_run(Series& series, std::optional<Iteration> iteration, double value);
   void split(Series& series);
+  static void take_range(Series& series);
   void end_window(Series& series);
   void ship(Series& series, const wire::FigureWindow& window);
 

@@ -266,18 +266,12 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
   complete(mark->iteration);
 }
 
-/// A bar that was drawn for long on one line completed its iteration that much later than the stamp
-/// before the line says.
+/// A bar completed its iteration when it was drawn, later than the stamp before it says.
 void Segmenter::add_drawing(const decode::Record& record) {
-  if (drawn_at_) {
-    const TimeMs at = record.time ? std::min(*drawn_at_, *record.time) : *drawn_at_;
-    if (!open_.begin) open_.begin = at;
-    keep_latest(open_.end, at);
-    return;
-  }
-  if (!open_.end || record.drawn <= Millis{0}) return;
-  const TimeMs end = *open_.end + record.drawn;
-  open_.end = record.time ? std::min(end, std::max(*record.time, *open_.end)) : end;
+  if (!drawn_at_) return;
+  const TimeMs at = record.time ? std::min(*drawn_at_, *record.time) : *drawn_at_;
+  if (!open_.begin) open_.begin = at;
+  keep_latest(open_.end, at);
 }
 
 /// A bar may count the same iterations as the marker, which is printed more rarely.

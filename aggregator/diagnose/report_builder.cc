@@ -109,6 +109,11 @@ void add_why(const Built& built, const FailureEvent& failure, std::size_t on_nod
   if (hint.waited) out.why.push_back(Why::stall);
 }
 
+/// Where an outsider is, as far as lines tell; empty: only its rank is known.
+const std::string& node_of(const Built& built, const detect::Outsider& outsider) {
+  return outsider.home ? built.findings.view.nodes[*outsider.home].name : outsider.node;
+}
+
 /// The outsider that stands behind `known` nodes or ranks in an order; null for one of these.
 const detect::Outsider* outsider_of(const Built& built, std::uint32_t index, std::size_t known) {
   return index < known ? nullptr : &built.findings.hints.outsiders[index - known];
@@ -199,10 +204,7 @@ Clue named(const Built& built, const WeighedClue& weighed) {
       break;
     case clues::Whose::outsider: {
       const detect::Outsider& outsider = built.findings.hints.outsiders[clue.index];
-      if (outsider.home)
-        out.node = built.findings.view.nodes[*outsider.home].name;
-      else if (!outsider.node.empty())
-        out.node = outsider.node;
+      if (const std::string& node = node_of(built, outsider); !node.empty()) out.node = node;
       out.rank = outsider.rank;
       break;
     }
@@ -347,7 +349,7 @@ void build_ranks(const Built& built, Report& report) {
     if (const detect::Outsider* outsider = outsider_of(built, index, view.ranks.size())) {
       rank.rank = outsider->rank;
       rank.rank_source = RankSource::line;
-      rank.node = outsider->home ? view.nodes[*outsider->home].name : outsider->node;
+      rank.node = node_of(built, *outsider);
     } else {
       const job::RankView& known = view.ranks[index];
       rank.rank = known.rank;
@@ -477,7 +479,7 @@ bool leads_without_node(const Built& built) {
   const auto& ranks = built.suspects.rank_order;
   if (ranks.empty()) return false;
   const auto* outsider = outsider_of(built, ranks.front(), built.findings.view.ranks.size());
-  if (outsider == nullptr || !outsider->node.empty() || outsider->home) return false;
+  if (outsider == nullptr || !node_of(built, *outsider).empty()) return false;
   const auto& nodes = built.suspects.node_order;
   return nodes.empty() ||
          built.suspects.rank(ranks.front()).score > built.suspects.node(nodes.front()).score;
@@ -499,12 +501,11 @@ Scope scope_of(const Built& built) {
   if (best < numbers::diagnose().scope_score_min) return Scope::unknown;
   if (const auto* outsider = outsider_of(built, order.front(), nodes))
     return outsider->rank ? Scope::rank : Scope::node;
-  const auto& ranks_first = built.suspects.rank_order;
-  if (const auto* named = ranks_first.empty() ? nullptr
-                                              : outsider_of(built, ranks_first.front(),
-                                                            built.findings.view.ranks.size());
-      named != nullptr && named->home == order.front())
-    return Scope::rank;
+  const auto& rank_order = built.suspects.rank_order;
+  const auto* named =
+      rank_order.empty() ? nullptr
+                         : outsider_of(built, rank_order.front(), built.findings.view.ranks.size());
+  if (named != nullptr && named->home == order.front()) return Scope::rank;
   const auto& ranks = built.findings.view.nodes[order.front()].ranks;
   const auto suspicious = std::ranges::count_if(ranks, [&](std::uint32_t rank) {
     return !built.findings.view.ranks[rank].launcher &&

@@ -48,16 +48,22 @@ void pass_on_launchers(const job::JobView& view, std::vector<Suspicion>& ranks) 
   }
 }
 
+/// The rank of a node with the most against it; none on a node without any.
+std::optional<std::uint32_t> most_suspect(const job::NodeView& node,
+                                          const std::vector<Suspicion>& ranks) {
+  const auto most = std::ranges::max_element(node.ranks, {},
+                                             [&](std::uint32_t rank) { return ranks[rank].score; });
+  return most == node.ranks.end() ? std::nullopt : std::optional(*most);
+}
+
 /// What the sources without a rank say on a node concerns the rank of it that lines name, where no
 /// rank of the node has more against it.
 void pass_on_home(const job::JobView& view, const std::vector<detect::Outsider>& outsiders,
                   Suspects& suspects) {
   for (std::size_t i = 0; i < outsiders.size(); ++i) {
     if (!outsiders[i].home || !outsiders[i].rank) continue;
-    const auto& own = view.nodes[*outsiders[i].home].ranks;
-    const auto most = std::ranges::max_element(
-        own, {}, [&](std::uint32_t rank) { return suspects.ranks[rank].score; });
-    if (most == own.end() || view.ranks[*most].rank) continue;
+    const auto most = most_suspect(view.nodes[*outsiders[i].home], suspects.ranks);
+    if (!most || view.ranks[*most].rank) continue;
     Suspicion& named = suspects.outsiders[i];
     const Suspicion& from = suspects.ranks[*most];
     named.score += from.score;
@@ -136,10 +142,8 @@ Suspects weigh(const job::JobView& view, std::size_t outsiders, std::vector<clue
   for (Sum& outsider : others) outsider.settle();
   for (WeighedClue& one : suspects.clues) {
     if (one.clue.whose != clues::Whose::node) continue;
-    const auto& own = view.nodes[one.clue.index].ranks;
-    const auto most = std::ranges::max_element(
-        own, {}, [&](std::uint32_t rank) { return suspects.ranks[rank].score; });
-    if (most != own.end()) ranks[*most].add(one);
+    if (const auto most = most_suspect(view.nodes[one.clue.index], suspects.ranks))
+      ranks[*most].add(one);
   }
   return suspects;
 }

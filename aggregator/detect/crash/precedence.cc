@@ -89,14 +89,18 @@ bool stops_the_rest(const job::JobView& view, const FailureEvent& ended, const F
 /// "Terminating unresponsive rank 6, signal SIGKILL": a monitor says that it kills a process, and
 /// the exit by this signal tells nothing else.
 bool announces_kill(const job::JobView& view, const FailureEvent& announced,
-                    const FailureEvent& event) {
-  constexpr int kKilled = -9, kKilledOfShell = 137;
-  const auto code = exit_code_in(view.events[event.event].text);
+                    const FailureEvent& killed) {
   const std::string_view text = view.events[announced.event].text;
   const bool ends = text.contains("erminating") || text.contains("illing") ||
                     text.contains("Sent ") || text.contains("ending ");
-  return (code == kKilled || code == kKilledOfShell) && ends && text.contains("SIGKILL") &&
-         is_just_before(view, announced, event);
+  return ends && text.contains("SIGKILL") && is_just_before(view, announced, killed);
+}
+
+/// The exit code that a text reports is that of SIGKILL.
+bool was_killed(std::string_view text) {
+  constexpr int kKilled = -9, kKilledOfShell = 137;
+  const auto code = exit_code_in(text);
+  return code == kKilled || code == kKilledOfShell;
 }
 
 struct Order {
@@ -123,11 +127,11 @@ void settle_precedence(const job::JobView& view, const std::vector<EventHint>& h
   for (FailureEvent& event : events) {
     const EventHint& own = hints[event.event];
     const bool name_alone = is_name_alone(view.events[event.event].text);
-    const bool exited = exit_code_in(view.events[event.event].text).has_value();
-    if (!own.general && !own.dying && !own.stop && !name_alone && !exited) continue;
+    const bool killed = was_killed(view.events[event.event].text);
+    if (!own.general && !own.dying && !own.stop && !name_alone && !killed) continue;
     event.follows = std::ranges::any_of(events, [&](const FailureEvent& other) {
       if (name_alone && is_below(view, hints, other, event)) return true;
-      if (exited && announces_kill(view, other, event)) return true;
+      if (killed && announces_kill(view, other, event)) return true;
       if (own.stop && stops_the_rest(view, other, event)) return true;
       if (own.dying && died_before(hints, other, event)) return true;
       if (!own.general) return false;

@@ -114,29 +114,29 @@ bool was_left_waiting(const Findings& findings, Millis pause) {
   return false;
 }
 
-/// Nothing says that it waited, and all that failed did so at once, up to the exit of a process.
-bool failed_at_once(const Findings& findings, Millis pause) {
-  bool ended = false;
-  for (const FailureEvent& failure : findings.failures.events) {
-    if (failure.severity < Severity::failure) continue;
-    if (findings.hints.events[failure.event].waited) return false;
-    ended |= ends_process(findings, failure);
-  }
-  return ended && findings.failures.fatal && longest_pause(findings) < pause;
+/// Nothing that failed says that it waited.
+bool nothing_waited(const Findings& findings) {
+  return std::ranges::none_of(findings.failures.events, [&](const FailureEvent& failure) {
+    return failure.severity >= Severity::failure && findings.hints.events[failure.event].waited;
+  });
 }
 
-/// Nothing says that it waited, and the cause that came first has no time of its own: it may have
-/// come at once.
+/// Nothing waited, and all that failed did so at once, up to the exit of a process.
+bool failed_at_once(const Findings& findings, Millis pause) {
+  const auto ends = [&](const FailureEvent& failure) {
+    return failure.severity >= Severity::failure && ends_process(findings, failure);
+  };
+  return findings.failures.fatal && nothing_waited(findings) &&
+         std::ranges::any_of(findings.failures.events, ends) && longest_pause(findings) < pause;
+}
+
+/// Nothing waited, and the cause that came first has no time of its own: it may have come at once.
 bool failed_at_unknown_time(const Findings& findings) {
-  const FailureEvent* first = nullptr;
-  for (const FailureEvent& failure : findings.failures.events) {  // by place
-    if (failure.severity < Severity::failure) continue;
-    const detect::EventHint& hint = findings.hints.events[failure.event];
-    if (hint.waited) return false;
-    if (first == nullptr && !hint.is_echo() && failure.severity == Severity::fatal)
-      first = &failure;
-  }
-  return first != nullptr && !is_timed(findings.view, *first);
+  const auto& events = findings.failures.events;  // by place
+  const auto first = std::ranges::find_if(events, [&](const FailureEvent& failure) {
+    return failure.severity == Severity::fatal && !findings.hints.events[failure.event].is_echo();
+  });
+  return first != events.end() && !is_timed(findings.view, *first) && nothing_waited(findings);
 }
 
 }  // namespace

@@ -110,6 +110,21 @@ TEST_CASE("figure series: they may jump anywhere in a window") {
   }
 }
 
+TEST_CASE("figure series: a window that begins with another range ends like any other") {
+  for (const bool gap : {false, true}) {  // a value that is not finite stands between the ranges
+    CAPTURE(gap);
+    Made made;
+    for (int i = 0; i < 64; ++i) made.add(2.0 + 0.01 * (i % 7));
+    if (gap) made.add(kNone);
+    for (int i = 0; i < 640; ++i) made.add(900.0 * (1 + i / 64) + i % 5);
+    made.release(true);
+    CHECK(counted(made.windows) == 704 + (gap ? 1U : 0U));
+    CHECK(made.windows.size() >= 10);
+    for (const FigureWindow& window : made.windows)
+      CHECK(window.count <= FigureSeries::kWindow + FigureSeries::kOutside);
+  }
+}
+
 TEST_CASE("figure series: any values are counted once, in order, and windows are few") {
   for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u}) {
     INFO("seed ", seed);
