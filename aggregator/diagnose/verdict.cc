@@ -339,7 +339,8 @@ void add_failures(const VerdictInput& input, FactSet& set) {
   const bool stopped = was_stopped(findings);
   set.add(Fact::stopped, stopped);
   set.add(Fact::waited, ended_in_wait(findings) && !is_torn(findings));
-  set.add(Fact::stood, stood_by_network(findings).value_or(began_as_hang(findings)) &&
+  const bool unended = input.silence_known && findings.live == nullptr && stands_unended(findings);
+  set.add(Fact::stood, stood_by_network(findings).value_or(unended || began_as_hang(findings)) &&
                            (!stopped || stood_before_stop(findings)));
   set.add(Fact::fatal, findings.failures.fatal || findings.processes.exit_seen);
   set.add(Fact::untimed, !delay_to_failure(findings));

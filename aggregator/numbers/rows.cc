@@ -388,6 +388,8 @@ constexpr Row kRows[] = {
     row<&Verdict::waited_percent>("verdict", "waited_percent"),
     row<&Verdict::echo_wait>("verdict", "echo_wait"),
     row<&Verdict::stood_min>("verdict", "stood_min"),
+    row<&Verdict::unended_most>("verdict", "unended_most"),
+    row<&Verdict::unended_of_min>("verdict", "unended_of_min"),
     row<&Verdict::single_fatal>("verdict", "single_fatal"),
     row<&Verdict::single_failure>("verdict", "single_failure"),
     row<&Verdict::last_lines>("verdict", "last_lines"),

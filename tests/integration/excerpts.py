@@ -93,6 +93,15 @@ KINDS = [
       for error in ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 24.00 GiB.",
                     "RuntimeError: CUDA error: device-side assert triggered",
                     "ValueError: batch of 3 rows does not fit 4 ranks")),
+    # A line says how long it waited; what failed in a thread before left the program there.
+    *((f"a wait by its own words: {error}",
+       STEPS + "Exception in thread Thread-7 (Feeder):\nTraceback (most recent call last):\n"
+       '  File "feed.py", line 7, in run\nRuntimeError: the page pool is used up\n'
+       'Traceback (most recent call last):\n  File "train.py", line 7, in step\n' + error + "\n",
+       "hung", "the page pool is used up")
+      for error in ("RuntimeError: Time out when the reader waits for a batch at 600 seconds.",
+                    "queue.Full: gave up waiting for the writer after 20 minutes",
+                    "StoreError: no key of rank 3, timed out after 900000 ms")),
     # The sentence around an exception tells that it was caught.
     *((f"a heartbeat that failed with a {error} after the end",
        STEPS + f"\n{head}\nStep time: 2.35s\n" + LEFT + KEEP_ALIVE.format(4, error),

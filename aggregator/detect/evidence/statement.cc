@@ -66,6 +66,18 @@ constexpr auto kDealtWith = std::to_array<std::string_view>(
     {"handl", "detection", "detector", "checking", "checker", "recovery", "toleran", "hook",
      "threshold", "callback", "correction", "injection", "propagation", "reporting", "logging"});
 
+/// Words for a wait that was in vain, in lower case.
+constexpr auto kWaiting = std::to_array<FormRow>({
+    {"timed out", "Read of shard 7 timed out after 300 s"},
+    {"time out", "RuntimeError: Time out when the sampler waits for a batch at 600 seconds"},
+    {"time-out", "collective time-out, 1800000 ms passed"},
+    {"timeout", "queue.get: timeout of 600 s exceeded"},
+    {"timedout", "TimedOut waiting for the barrier, 900 s"},
+    {"timeouterror", "TimeoutError: no batch within 600 seconds"},
+    {"waited", "worker 3 waited 900 s for its peers"},
+    {"waiting", "gave up waiting for the store after 20 minutes"},
+});
+
 /// Words of a sentence that guesses at causes.
 constexpr auto kGuessing = std::to_array<FormRow>({
     {"may", "It may have been killed by SIGKILL, or the node went away."},
@@ -463,6 +475,13 @@ bool is_native_frame(std::string_view text) {
   return address.starts_with("0x") || address.starts_with("<*>") || address.starts_with("(nil)");
 }
 
+bool states_wait(std::string_view text) {
+  return std::ranges::any_of(kWaiting, [&](const FormRow& row) {
+    const std::size_t at = find_word(text, row.word);
+    return at != text.npos && !is_supposed(text, at, at + row.word.size());
+  });
+}
+
 std::span<const FormRow> supposing_words() {
   return kSupposing;
 }
@@ -477,6 +496,9 @@ std::span<const FormRow> guessing_words() {
 }
 std::span<const FormRow> code_openings() {
   return kCodeOpenings;
+}
+std::span<const FormRow> waiting_words() {
+  return kWaiting;
 }
 
 }  // namespace l4::detect

@@ -26,6 +26,9 @@ bool is_mention(std::string_view text, std::size_t begin, std::size_t end);
 /// The word at [begin, end) is denied, dealt with, or in a clause about what may happen.
 bool is_supposed(std::string_view text, std::size_t begin, std::size_t end);
 
+/// Something was waited for in vain, in the words of any program. For how long tell the parameters.
+bool states_wait(std::string_view text);
+
 /// What a text with several possible causes states, and these causes.
 struct Guess {
   std::string facts, causes;
@@ -46,5 +49,6 @@ std::span<const FormRow> denying_words();
 std::span<const FormRow> dealing_words();
 std::span<const FormRow> guessing_words();
 std::span<const FormRow> code_openings();
+std::span<const FormRow> waiting_words();
 
 }  // namespace l4::detect

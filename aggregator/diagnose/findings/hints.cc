@@ -1,6 +1,8 @@
 #include "aggregator/diagnose/findings/hints.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -10,6 +12,7 @@
 #include "aggregator/faults/library.h"
 #include "aggregator/job/view.h"
 #include "aggregator/numbers/findings.h"
+#include "aggregator/numbers/verdict.h"
 #include "common/wire/segment.h"
 
 namespace l4::diagnose {
@@ -157,6 +160,18 @@ void take_known(const std::vector<const faults::Fault*>& stated, EventHint& hint
 
 }  // namespace
 
+Millis longest_duration(const job::EventView& event) {
+  std::int64_t longest = 0;
+  for (const job::ParameterSeen& seen : event.parameters)
+    for (const wire::Parameter& value : seen.values) {
+      if (value.kind != wire::ParameterKind::duration_ms) continue;
+      std::int64_t ms = 0;
+      std::from_chars(value.value.data(), value.value.data() + value.value.size(), ms);
+      longest = std::max(longest, ms);
+    }
+  return Millis{longest};
+}
+
 Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Library* library,
                  detect::cross_job::Rule rule, detect::Parts without) {
   Hints hints;
@@ -183,6 +198,9 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
       take_known(hints.faults[i], hint);
     else  // a platform's word for the outcome
       hint.general = detect::ending_of(event.text) == detect::Ending::badly;
+    if (hints.faults[i].empty() && hint.severity >= Severity::failure)
+      hint.waited =
+          detect::states_wait(facts) && longest_duration(event) >= numbers::verdict().wait_min;
     if (!hint.stop && detect::is_python_warning(event.text)) {  // whatever it warns of
       hint.mild = true;
       hint.severity = std::min(hint.severity, Severity::notice);

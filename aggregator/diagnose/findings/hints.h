@@ -10,12 +10,14 @@
 #include "aggregator/detect/evidence/accused.h"
 #include "aggregator/detect/evidence/failure_event.h"
 #include "aggregator/detect/evidence/parts.h"
+#include "common/base/time.h"
 
 namespace l4::faults {
 struct Fault;
 class Library;
 }  // namespace l4::faults
 namespace l4::job {
+struct EventView;
 struct JobView;
 }  // namespace l4::job
 
@@ -30,6 +32,9 @@ struct Hints {
   std::vector<detect::Outsider> outsiders;  ///< of `accused`
   std::uint64_t events_dropped = 0;         ///< known from the pool
 };
+
+/// The longest duration that a line of the event names; 0 if none does.
+Millis longest_duration(const job::EventView& event);
 
 /// `library` may be null (--without library).
 Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Library* library,

@@ -18,6 +18,11 @@ std::optional<Millis> delay_to_failure(const Findings& findings);
 /// The failure was preceded by a wait that no error of its own explains.
 bool began_as_hang(const Findings& findings);
 
+/// Few of the ranks failed, nothing ended or was stopped, and since then nobody has completed
+/// anything, for longer than peers of a process that ends would need to notice. To be asked where
+/// the time of the question is known: nothing else tells how long it has been quiet.
+bool stands_unended(const Findings& findings);
+
 /// Somebody stops a job soon when it goes wrong, or for reasons of their own: only after a wait
 /// that is long for any job does the stop tell of a hang. How long a first iteration takes nobody
 /// knows.

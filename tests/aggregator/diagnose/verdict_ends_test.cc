@@ -315,5 +315,69 @@ TEST_CASE("verdict: a stop behind another failure is its consequence") {
   CHECK(report.events.front().text == "RuntimeError: shapes differ");
 }
 
+/// A job of four ranks that trained for 20 s, of which `end` prints the last lines.
+State waited(const std::function<void(MadeJob&)>& end, std::int64_t looked_at = 0,
+             const faults::Library* library = nullptr) {
+  MadeJob job(4);
+  job.iterate_all(1, 20);
+  end(job);
+  Options options;
+  options.library = library;
+  if (looked_at > 0) options.as_of = job::test::after(looked_at);
+  return diagnose(job.state(), {}, options).report.verdict.state;
+}
+
+TEST_CASE("verdict: kind 'left behind': peers that complain minutes later waited") {
+  for (const char* text : {"RuntimeError: the sampler lost its index", "E: kernel launch refused",
+                           "fatal: device 3 does not answer"})
+    for (const int minutes : {0, 10}) {
+      CAPTURE(text);
+      CAPTURE(minutes);
+      const State state = waited([&](MadeJob& job) {
+        job.say(1, {text, Level::fatal}, 20'500);
+        for (const int rank : {0, 2, 3})
+          job.say(rank, {"allreduce failed", Level::fatal}, 20'900 + minutes * 60'000);
+      });
+      CHECK(state == (minutes == 0 ? State::crashed : State::hung));
+    }
+}
+
+TEST_CASE("verdict: kind 'unended': one rank fails, and minutes later nothing has ended") {
+  for (const char* text : {"RuntimeError: the sampler lost its index", "E: kernel launch refused",
+                           "fatal: device 3 does not answer"}) {
+    CAPTURE(text);
+    const auto fail = [&](MadeJob& job) { job.say(1, {text, Level::fatal}, 20'500); };
+    CHECK(waited(fail) == State::crashed);  // how long it has been quiet nobody knows
+    CHECK(waited(fail, 60'000) == State::crashed);
+    CHECK(waited(fail, 320'000) == State::hung);
+    CHECK(waited(fail, 40'000'000) == State::crashed);  // nobody waits that long
+    const auto end = [&](MadeJob& job) {
+      fail(job);
+      job.say(0, {"process 4711 ended with exit code 1", Level::error}, 21'000);
+    };
+    CHECK(waited(end, 320'000) == State::crashed);
+  }
+}
+
+TEST_CASE("verdict: kind 'stood until a limit': what failed at an unknown time was still there") {
+  faults::Fault limit = fault("limit", Level::error, "cancelled at its time limit");
+  limit.stopped_by = "a time limit";
+  const auto library = faults::Library().with({limit});
+  for (const char* text :
+       {"fatal: invalid usage", "fatal: peer list is empty", "fatal: no device of that name"})
+    for (const int minutes : {2, 30}) {
+      CAPTURE(text);
+      CAPTURE(minutes);
+      const State state = waited(
+          [&](MadeJob& job) {
+            for (const int rank : {0, 1, 2, 3}) job.say(rank, {text, Level::fatal});
+            job.say(0, {"job 17 cancelled at its time limit", Level::error},
+                    20'500 + minutes * 60'000);
+          },
+          0, &library);
+      CHECK((state == State::hung) == (minutes == 30));
+    }
+}
+
 }  // namespace
 }  // namespace l4::diagnose

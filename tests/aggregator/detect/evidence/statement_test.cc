@@ -30,6 +30,18 @@ TEST_CASE("every row of the words of guesses makes its example a guess") {
   }
 }
 
+TEST_CASE("every row of the words of waits makes its example one") {
+  for (const FormRow& row : waiting_words()) {
+    CAPTURE(row.example);
+    CHECK(states_wait(row.example));
+  }
+  for (const std::string_view text :
+       {"This may cause a timeout of 600 s", "ran without any timeout", "Waits at most 600 s"}) {
+    CAPTURE(text);
+    CHECK_FALSE(states_wait(text));
+  }
+}
+
 TEST_CASE("every row of the openings of code has a line of code") {
   for (const FormRow& row : code_openings()) {
     CAPTURE(row.example);
