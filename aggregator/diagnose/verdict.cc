@@ -338,7 +338,9 @@ void add_failures(const VerdictInput& input, FactSet& set) {
                             (has_failed(findings, input.silence_known) && is_sure(findings)));
   const bool stopped = was_stopped(findings);
   set.add(Fact::stopped, stopped);
-  set.add(Fact::waited, ended_in_wait(findings) && !is_torn(findings));
+  const bool trained = has_trained(input);
+  set.add(Fact::waited, ended_in_wait(findings) && !is_torn(findings) &&
+                            (trained || !is_too_young_to_wait(findings)));
   const bool unended = input.silence_known && findings.live == nullptr && stands_unended(findings);
   set.add(Fact::stood, stood_by_network(findings).value_or(unended || began_as_hang(findings)) &&
                            (!stopped || stood_before_stop(findings)));

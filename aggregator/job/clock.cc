@@ -356,11 +356,17 @@ JobClock clock_of(const JobView& view, bool counted) {
     smooth_coarse_times(clock, by_timers);
   else if (clock.paced)
     even_out_seconds(clock);
+  const auto by_iterations = clock.last_progress;
   if (!counted && !clock.last_progress) clock.last_progress = progress_by_signs(view);
   if (const auto file = progress_by_file_time(view))
     clock.last_progress = std::max(clock.last_progress.value_or(*file), *file);
   if (const auto habit = progress_by_habit(view, clock); habit && clock.last_progress)
     clock.last_progress = std::max(*clock.last_progress, *habit);
+  clock.loose = by_iterations && clock.last_progress == by_iterations &&
+                std::ranges::all_of(view.streams, [&](const StreamView& stream) {
+                  return !stream.state->last_completed || stream.state->counted != counted ||
+                         stream.state->is_dated_loosely();
+                });
   find_dense_ranks(view, counted, clock);
   find_incomplete(view, clock);
   find_gaps(clock);

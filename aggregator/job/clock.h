@@ -37,6 +37,8 @@ struct JobClock {
   double gap_median_ms = 0;
   bool paced = true;  ///< the gaps above describe the job; false: only that it progresses is known
 
+  /// `last_progress` may have been later: is_dated_loosely() of all streams that tell of it.
+  bool loose = false;
   bool rounded = false;  ///< durations are averages over some ticks: stamps are whole seconds
   bool counted = false;  ///< iterations are signs of progress, numbered here: not to be shown
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kMagic = 0x31424f4a344cULL;  // "L4JOB1"
 /// Incremented with every change of the stored form; a job of another version is rebuilt from the
 /// journal, or by its agents.
-constexpr std::uint64_t kVersion = 14;
+constexpr std::uint64_t kVersion = 15;
 
 }  // namespace
 

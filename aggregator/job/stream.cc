@@ -282,6 +282,7 @@ void Stream::forget_iterations(SequencePool& sequences) {
   last_completed.reset();
   last_started.reset();
   last_completed_time.reset();
+  stamped = 0;
   reach = wire::Reach::unknown;
   epochs.clear();
 }
@@ -335,6 +336,7 @@ void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequenc
   if (!segment.timers.empty()) add_timers(record.timers, segment.timers);
   if (completed) {
     record.completed = true;
+    if (segment.timed_last_line != 0 && stamped < kStampedMax) ++stamped;
     if (segment.reach != wire::Reach::unknown) reach = segment.reach;
     // A bar at 0 shows that training began, wherever it is drawn again.
     const bool begins = segment.iteration->value() == 0;
@@ -398,7 +400,8 @@ void Stream::persist(Archive& archive, Self& self, const SequencePool* sequences
   times.optional(self.end);
   times.optional(self.arrival);
   archive(self.last_line, self.timed_last_line, self.tail_line, self.last_completed_line,
-          self.lines, self.dropped_iterations, self.counted, self.iterated, self.numbering);
+          self.lines, self.dropped_iterations, self.counted, self.iterated, self.numbering,
+          self.stamped);
   archive.part(self.figures);
   archive.list(self.epochs, 2, [&](auto& epoch) { archive(epoch.from, epoch.before); });
   archive.enumerator(self.reach, wire::Reach::pass);

@@ -64,6 +64,7 @@ struct Stream {
   static constexpr std::size_t kTimedIterationsMax = 512;
   static constexpr std::size_t kTuplesMax = 64;
   static constexpr std::size_t kStagesMax = 64;
+  static constexpr std::uint8_t kStampedMax = 2;
   static constexpr std::size_t kEpochsMax = 256;  ///< the newest are kept
 
   wire::SourceDefinition source;
@@ -85,6 +86,7 @@ struct Stream {
   std::uint64_t lines = 0;
   std::uint64_t dropped_iterations = 0;
   bool counted = false;        ///< iterations are counted, not printed
+  std::uint8_t stamped = 0;    ///< completed iterations whose lines print times, up to kStampedMax
   std::uint64_t iterated = 0;  ///< records that belong to an iteration
   FigureTable figures;
   wire::Reach reach = wire::Reach::unknown;  ///< of the newest completed iteration
@@ -97,6 +99,9 @@ struct Stream {
   std::optional<BeatAnchor> first_anchor, last_anchor;  ///< where numbers are printed, too
 
   /// Fewer than `count` lines stand behind this one.
+  /// No line has printed a time since the first iteration was completed: bars told how much time
+  /// went by, but not from when on.
+  bool is_dated_loosely() const { return stamped < kStampedMax && iterations.size() > kStampedMax; }
   bool is_among_last(std::uint64_t line, std::uint64_t count) const {
     return line + count > last_line;
   }

@@ -31,7 +31,7 @@ struct Verdict {
   Millis stood_min{600'000};
   /// [ms] without progress behind a failure of few ranks: longer than any peer waits
   Millis unended_most{1'900'000};
-  /// [ranks] of which few failed
+  /// [ranks] ranks of which few failed
   std::size_t unended_of_min = 4;
   /// [parts] a line that ends processes is a cause on one of so many nodes
   std::size_t single_fatal = 2;

@@ -152,6 +152,8 @@ inline constexpr std::array kComplaintList{
     Complaint{"no", Side::behind, "no heartbeat from rank 3 for 60 s", "rank 3"},
     Complaint{"didn", Side::before, "rank 3 didn't respond", "rank 3"},
     Complaint{"stopped", Side::before, "rank 3 stopped sending heartbeats", "rank 3"},
+    Complaint{"tried", Side::before, "task:3 unexpectedly tried to connect anew", "rank 3"},
+    Complaint{"managed", Side::before, "Rank 21 -- GPU 5 managed by process 4711", "rank 21"},
     Complaint{"missed", Side::both, "missed heartbeats from worker 3", "rank 3"},
     Complaint{"check", Side::behind, "Please check rank 0 logs", "rank 0"},
 };

@@ -21,6 +21,7 @@
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
 #include "aggregator/numbers/crash.h"
+#include "aggregator/numbers/verdict.h"
 #include "common/base/earliest.h"
 
 namespace l4::detect::crash {
@@ -113,8 +114,12 @@ bool after_progress(const job::JobView& view, const job::JobClock& clock,
   }
   const auto own = progress_of(view.ranks[stream.rank], clock);
   const auto progress = own ? own : node_progress;
-  // The end of progress is unknown, so only the last lines of a stream can be about it.
-  if (!progress) return occurrence.first_line >= stream.state->tail_line;
+  // The end of progress is unknown, so only the last lines of a stream can be about it, and what a
+  // batch system says among them of the limit at which it ended the job.
+  if (!progress)
+    return occurrence.first_line >= stream.state->tail_line ||
+           (hint.stop && !hint.general &&
+            stream.state->is_among_last(occurrence.first_line, numbers::verdict().last_lines));
   const Millis margin = std::max(numbers::crash().margin_min,
                                  Millis{static_cast<std::int64_t>(2 * clock.gap_median_ms)});
   return *occurrence.time + margin >= *progress;
@@ -404,7 +409,16 @@ bool is_cut_short(const job::JobView& view, const FailureEvent& event,
                              [&](std::string_view whole) { return whole.starts_with(cut.text); });
 }
 
-/// Where the job has failed and no event says why, the ends of logs without progress may.
+/// Of several ranks few end with it: what all print while they start they have survived.
+bool is_of_few_ranks(const job::JobView& view, const FailureEvent& event) {
+  std::set<std::uint32_t> ranks;
+  for (const std::uint32_t i : event.occurrences)
+    ranks.insert(view.streams[view.events[event.event].at[i].stream].rank);
+  return view.ranks.size() > 1 && ranks.size() * 2 < view.ranks.size();
+}
+
+/// Where the job has failed and no event says why, the ends of logs without progress may. Where
+/// nothing tells that it failed, those of few ranks do.
 void add_ends(const Setting& setting, std::vector<FailureEvent>& judged) {
   const auto fails = [](const FailureEvent& event) { return event.severity >= Severity::failure; };
   const auto explains = [&](const FailureEvent& event) {
@@ -412,14 +426,17 @@ void add_ends(const Setting& setting, std::vector<FailureEvent>& judged) {
     return fails(event) && !hint.is_echo() && !hint.general && !hint.stop;
   };
   if (!setting.clock.has_iterations() || !setting.known.wording ||
-      std::ranges::none_of(judged, fails) || std::ranges::any_of(judged, explains))
+      std::ranges::any_of(judged, explains))
     return;
+  const bool failed = std::ranges::any_of(judged, fails);
   for (std::uint32_t i = 0; i < setting.view.events.size(); ++i) {
     if (!may_indicate(setting.view.events[i], setting.hints[i]) ||
         setting.hints[i].severity < Severity::fatal ||
         std::ranges::find(judged, i, &FailureEvent::event) != judged.end())
       continue;
-    if (auto event = judge(setting, i, true)) judged.push_back(std::move(*event));
+    auto event = judge(setting, i, true);
+    if (event && (failed || is_of_few_ranks(setting.view, *event)))
+      judged.push_back(std::move(*event));
   }
 }
 

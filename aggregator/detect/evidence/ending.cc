@@ -13,7 +13,7 @@
 namespace l4::detect {
 namespace {
 
-constexpr std::array<EndingForm, 57> kForms{{
+constexpr std::array<EndingForm, 59> kForms{{
     {Ending::gone,
      "leaked {semaphore|shared_memory|shared memory|folder|file}*clean up at *shutdown",
      "resource_tracker: There appear to be 56 leaked semaphore objects to clean up at shutdown"},
@@ -79,6 +79,10 @@ constexpr std::array<EndingForm, 57> kForms{{
      "JobState=FAILED Reason=NonZeroExitCode"},
     {Ending::well, "w&b process to finish*(success",
      "wandb: Waiting for W&B process to finish... (success)."},
+    {Ending::badly, "{running|pending|ready|active} {to|->|=>} {failed|error|evicted}",
+     "[worker-5][status_update][Running to Failed]"},
+    {Ending::badly, "{podfailed|podevicted|pod failed|pod evicted|taskfailed}",
+     "sync job default/llm, Event:PodFailed, ExitCode:137"},
     {Ending::well, "^successfully completed$", "Successfully completed."},
     {Ending::well, "^subject: job *done$", "Subject: Job 4711: <train> in cluster <hpc> Done"},
     {Ending::well, "{jobstate|state|status|result}{=|: |:}{completed|succeeded|success}",

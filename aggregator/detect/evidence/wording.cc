@@ -182,9 +182,15 @@ std::string_view find_exception(std::string_view text) {
   return find_of_module(text);
 }
 
-/// "StopIteration", "queue.Empty": the name of a class, perhaps of a module, and nothing else. At
-/// error level it is the exception of a traceback.
+/// "StopIteration", "queue.Empty": the name of a class, perhaps of a module, and nothing else, or
+/// of a module and with a message ("gzip.BadGzipFile: CRC check failed"). At error level it is the
+/// exception of a traceback.
 bool is_lone_class(std::string_view text) {
+  const std::size_t colon = text.find(": ");
+  if (colon != text.npos) {
+    text = text.substr(0, colon);
+    if (!text.contains('.')) return false;
+  }
   const std::string_view name = text.substr(text.rfind('.') + 1);
   return name.size() > 2 && is_upper(name[0]) &&
          std::ranges::all_of(text, [](char c) { return is_word(c) || c == '.' || c == '_'; }) &&

@@ -201,6 +201,15 @@ bool failed_at_unknown_time(const Findings& findings) {
   return first != events.end() && !is_timed(findings.view, *first) && nothing_waited(findings);
 }
 
+/// The first sign is that a peer is gone, and nothing waited: its end may be noticed late.
+bool missed_a_peer(const Findings& findings, Millis delay) {
+  if (delay >= numbers::verdict().stood_min || !nothing_waited(findings)) return false;
+  for (const FailureEvent& failure : findings.failures.events)  // by place
+    if (failure.severity >= Severity::failure)
+      return findings.hints.events[failure.event].accuses_peer;
+  return false;
+}
+
 }  // namespace
 
 std::optional<Millis> delay_to_failure(const Findings& findings) {
@@ -210,11 +219,12 @@ std::optional<Millis> delay_to_failure(const Findings& findings) {
 
 bool began_as_hang(const Findings& findings) {
   const auto first = delay_to_failure(findings);
-  if (!first) return waited_first(findings);
+  if (!first || findings.clock.loose) return waited_first(findings);
   const Millis pause = least_wait(findings);
   const Millis echo = std::max(numbers::verdict().echo_wait, pause);
   if (stood_until_stop(findings, std::max(numbers::verdict().stood_min, pause))) return true;
   if (was_left_waiting(findings, pause)) return false;
+  if (missed_a_peer(findings, *first)) return false;
   const bool at_work = failed_at_work(findings);
   if (at_work && *first >= pause) return false;
   if (peers_waited(findings) >= echo) return true;
@@ -254,6 +264,15 @@ bool stands_unended(const Findings& findings) {
 bool stood_before_stop(const Findings& findings) {
   const auto delay = delay_to_failure(findings);
   return delay && *delay >= numbers::verdict().stood_min && findings.clock.gap_max_ms > 0;
+}
+
+bool is_too_young_to_wait(const Findings& findings) {
+  const auto& begin = findings.view.begin;
+  const auto& last = findings.failures.last_failure;
+  if (!findings.failures.fatal || !begin || !last) return false;
+  if (*last - *begin >= numbers::verdict().wait_min_unpaced) return false;
+  const auto waited = waited_for(findings);
+  return !waited || *waited > *last - *begin;
 }
 
 double nearness_to_wait(const Findings& findings) {

@@ -28,6 +28,10 @@ bool stands_unended(const Findings& findings);
 /// knows.
 bool stood_before_stop(const Findings& findings);
 
+/// The job ended younger than any wait that tells of a hang, and than the waits that its lines
+/// name: what they call one was an attempt.
+bool is_too_young_to_wait(const Findings& findings);
+
 /// How near the pause before the failure is to the length that makes it a wait, shorter or longer:
 /// 1 if equal, falling to 0; 0 if it is not known.
 double nearness_to_wait(const Findings& findings);

@@ -121,7 +121,9 @@ TEST_CASE("the kind of an exception is its name and how its message begins") {
 
 TEST_CASE("kind: an exception without a message ends the program like any other") {
   for (const char* text :
-       {"StopIteration", "queue.Empty", "GeneratorExit", "my_app.jobs.EarlyStop"}) {
+       {"StopIteration", "queue.Empty", "GeneratorExit", "my_app.jobs.EarlyStop",
+        "gzip.BadGzipFile: CRC check failed 0x1f != 0x83", "botocore.parsers.Refused: no answer",
+        "my_app.feed.PageGone: page 7 of the store"}) {
     CAPTURE(text);
     CHECK(severity_of(text, Level::error) == Severity::fatal);
     CHECK(severity_of(text, Level::unknown) == Severity::none);
