@@ -28,6 +28,12 @@ constexpr std::array kForms{
     FigureForm{Kind::loss_scale, "loss scaler", "step 5 loss_scaler=1024", "loss_scaler", 1024},
     FigureForm{Kind::loss_scale, "grad scale", "iter 7, grad_scale: 32768.0", "grad_scale", 32768},
     FigureForm{Kind::loss, "loss", "{'train_loss': 2.25, 'epoch': 1.0}", "train_loss", 2.25},
+    FigureForm{Kind::loss, "loss train total", "Train loss/train/total: 3.5",
+               "Train loss/train/total", 3.5},
+    FigureForm{Kind::loss, "loss total", "step 7 loss_total=2.5 lr=1e-4", "loss_total", 2.5},
+    FigureForm{Kind::loss, "loss avg", "iter 7 | loss_avg: 2.5 | lr: 1e-4", "loss_avg", 2.5},
+    FigureForm{Kind::gradient_norm, "norm grad global", "Train l2_norm/grad/global: 1.5",
+               "Train l2_norm/grad/global", 1.5},
     FigureForm{Kind::gradient_norm, "grad norm", "| loss scale: 1.0 | grad norm: 0.513 |",
                "grad norm", 0.513},
     FigureForm{Kind::gradient_norm, "gradient norm", "step 3: gradient norm = inf", "gradient norm",
@@ -90,7 +96,7 @@ std::optional<std::size_t> begin_of_tail(std::string_view text, std::size_t end,
   std::size_t at = end;
   for (std::size_t k = tail.size(); k-- > 0;) {
     if (tail[k] == ' ') {
-      if (at > 0 && is_joint(text[at - 1])) --at;
+      if (at > 0 && (is_joint(text[at - 1]) || text[at - 1] == '/')) --at;
       continue;
     }
     if (at == 0 || lower(text[at - 1]) != tail[k]) return std::nullopt;

@@ -52,6 +52,19 @@ bool is_cause(const Hints& hints, const FailureEvent& failure) {
          !names_signal(hints, failure);
 }
 
+/// srun cancels its own step when a task fails; of a job that somebody cancels the batch system
+/// tells as well.
+bool is_of_step_alone(const job::JobView& view, const detect::FailureEvents& failures,
+                      const FailureEvent& stop) {
+  const auto says = [&](const FailureEvent& failure, std::string_view what) {
+    return view.events[failure.event].text.contains(what);
+  };
+  return says(stop, "*** STEP ") &&
+         std::ranges::none_of(failures.events, [&](const FailureEvent& failure) {
+           return says(failure, "*** JOB ");
+         });
+}
+
 }  // namespace
 
 void order_stops(const job::JobView& view, const detect::FailureEvents& failures, Hints& hints) {
@@ -72,8 +85,10 @@ void order_stops(const job::JobView& view, const detect::FailureEvents& failures
       hints.events[person.event].consequence = true;
   const auto stop = std::ranges::find_if(failures.events, is_stop);
   if (stop == failures.events.end()) return;
+  const bool step = is_of_step_alone(view, failures, *stop);
   const bool caused = std::ranges::any_of(failures.events, [&](const FailureEvent& failure) {
-    return is_cause(hints, failure) && precedes(view, failure, *stop);
+    if (!is_cause(hints, failure)) return false;
+    return precedes(view, failure, *stop) || (step && !precedes(view, *stop, failure));
   });
   for (const FailureEvent& failure : failures.events) {
     detect::EventHint& hint = hints.events[failure.event];

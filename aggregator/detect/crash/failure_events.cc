@@ -409,11 +409,15 @@ bool is_cut_short(const job::JobView& view, const FailureEvent& event,
                              [&](std::string_view whole) { return whole.starts_with(cut.text); });
 }
 
-/// Of several ranks few end with it: what all print while they start they have survived.
+/// Of several ranks few end with it, each with one: what all print while they start they have
+/// survived, and what one prints again it has, too.
 bool is_of_few_ranks(const job::JobView& view, const FailureEvent& event) {
   std::set<std::uint32_t> ranks;
-  for (const std::uint32_t i : event.occurrences)
-    ranks.insert(view.streams[view.events[event.event].at[i].stream].rank);
+  for (const std::uint32_t i : event.occurrences) {
+    const job::Occurrence& at = view.events[event.event].at[i];
+    if (at.stats.count > 1) return false;
+    ranks.insert(view.streams[at.stream].rank);
+  }
   return view.ranks.size() > 1 && ranks.size() * 2 < view.ranks.size();
 }
 

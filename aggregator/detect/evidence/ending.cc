@@ -133,8 +133,9 @@ constexpr std::array<EndingForm, 59> kForms{{
      "benchmark summary}",
      "=== Summary over 20 iterations ==="},
     {Ending::kept,
-     "total {training|pretraining|pre-training|finetuning|fine-tuning|train|run|elapsed|wall|wall "
-     "clock} {time|runtime|duration}",
+     "{total|e2e|e<*>e|end-to-end|overall}{ "
+     "|_}{training|pretraining|pre-training|finetuning|fine-tuning|"
+     "train|run|elapsed|wall|wall clock}{ |_}{time|runtime|duration}",
      "Total training time: 3:07:42"},
     {Ending::kept,
      "^{training|pretraining|fine-tuning|trainer} {took|time|duration|finished|complete|done|ended|"

@@ -196,8 +196,10 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
     hint.mild = only_warns(event);
     if (!hints.faults[i].empty())
       take_known(hints.faults[i], hint);
-    else  // a platform's word for the outcome
+    else  // a platform's word for the outcome, which is no error of the platform's
       hint.general = detect::ending_of(event.text) == detect::Ending::badly;
+    if (hint.general && hints.faults[i].empty() && !without.has(detect::Part::wording))
+      hint.severity = std::max(hint.severity, Severity::failure);
     if (hints.faults[i].empty() && hint.severity >= Severity::failure)
       hint.waited =
           detect::states_wait(facts) && longest_duration(event) >= numbers::verdict().wait_min;
