@@ -27,7 +27,7 @@ void each_stream(const JobState& state, Visit visit) {
 
 Attempts::Attempts(const JobState& state) : state_(&state), starts_(state) {
   each_stream(state, [&](const AgentSlice& agent, const Stream& stream) {
-    File& file = files_[{agent.name, stream.source.path}];
+    File& file = files_[{&agent, stream.source.path}];
     file.runs = std::max(file.runs, stream.source.run + 1);
     file.has_ranks |= is_rank(stream);
     if (!is_rank(stream)) return;
@@ -78,7 +78,7 @@ std::vector<Attempts::Speaker> Attempts::speakers(std::int32_t number) const {
 }
 
 const Attempts::File& Attempts::file_of(const AgentSlice& agent, const Stream& stream) const {
-  return files_.at({agent.name, stream.source.path});
+  return files_.at({&agent, stream.source.path});
 }
 
 /// Files with fewer runs may hold lines from before the first kept run; those are not used.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace {
 constexpr Millis kTogether{30'000}, kClocks{2'000}, kSilent{10'000};
 
 struct Start {
-  std::string node;
+  std::string_view node;
   Rank rank;
   std::int32_t attempt = 0;   ///< number that its node counts
   std::int32_t together = 0;  ///< number counted over all nodes
@@ -40,7 +41,7 @@ void follow_ranks(std::vector<Start>& starts) {
 /// counted N yet.
 void join_others(std::vector<Start>& starts) {
   std::map<std::int32_t, TimeMs> begins;
-  std::set<std::pair<std::string, std::int32_t>> known;
+  std::set<std::pair<std::string_view, std::int32_t>> known;
   for (const Start& start : starts) {
     const auto [at, created] = begins.try_emplace(start.together, start.began);
     if (!created) at->second = std::min(at->second, start.began);
@@ -57,7 +58,7 @@ void join_others(std::vector<Start>& starts) {
 }  // namespace
 
 Starts::Starts(const JobState& state) {
-  std::map<std::tuple<std::string, Rank, std::int32_t>, Start> found;
+  std::map<std::tuple<std::string_view, Rank, std::int32_t>, Start> found;
   for (const auto& [name, agent] : state.agents())
     for (const auto& [key, fact] : agent.processes) {
       if (fact.part != wire::Part::rank || !fact.rank) continue;
@@ -88,7 +89,7 @@ Starts::Starts(const JobState& state) {
   join_others(starts);
   for (const Start& start : starts)
     if (start.together != start.attempt)
-      moved_[{start.node, start.rank, start.attempt}] = start.together;
+      moved_[{std::string(start.node), start.rank, start.attempt}] = start.together;
 }
 
 std::int32_t Starts::of(const std::string& node, std::optional<Rank> rank,
