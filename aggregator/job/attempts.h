@@ -43,7 +43,8 @@ class Attempts {
   /// Earlier runs that the job has dropped.
   std::size_t dropped() const;
 
-  /// The attempt of a stream of the state; none for a launcher's stream, which belongs to all attempts.
+  /// The attempt of a stream of the state; none for a launcher's stream, which belongs to all
+  /// attempts.
   std::optional<std::int32_t> of(const AgentSlice& agent, const Stream& stream) const;
   /// The attempt of a rank's process, from its start alone; the runs of files are not used.
   std::int32_t of(const std::string& node, const wire::ProcessFact& fact) const;
@@ -79,9 +80,15 @@ class Attempts {
     std::size_t order;  ///< position among all streams of the job
     Speaker speaker;
   };
+  struct Filed {
+    Speaker speaker;
+    File* file;
+  };
   static std::size_t first_kept(const PathAttempt& attempt);
   std::int32_t start_of(const Stream& stream) const;
-  const File& file_of(const AgentSlice& agent, const Stream& stream) const;
+  std::optional<std::int32_t> of(const Stream& stream, const File& file) const;
+  std::vector<Filed> file_streams();
+  void find_begins(const std::vector<Filed>& streams);
   std::optional<std::int32_t> begun_by(TimeMs time) const;
 
   const JobState* state_;

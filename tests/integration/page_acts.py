@@ -330,11 +330,12 @@ class Windows:
         expect, browser = self.expect, self.browser
         browser.driver.get("about:blank")
         taken, status = [], 200
-        while status == 200 and len(taken) < 1_000:
-            taken.append(http.client.HTTPConnection(self.base.rpartition("/")[2], timeout=20))
-            taken[-1].request("GET", "/api/v1/events",
-                              headers={"Authorization": f"Bearer {self.token}"})
-            status = taken[-1].getresponse().status
+        while status == 200 and len(taken) < 200:
+            connection = http.client.HTTPConnection(self.base.rpartition("/")[2], timeout=20)
+            connection.request("GET", "/api/v1/events",
+                               headers={"Authorization": f"Bearer {self.token}"})
+            taken.append(connection.getresponse())  # it holds the connection
+            status = taken[-1].status
         expect.equal(status, 503, f"{len(taken)} streams are too many")
         self.open("/")
         self.shows(".fresh.polling", ["each few seconds"], "a page without a stream says so")
@@ -349,8 +350,8 @@ class Windows:
         expect.equal(browser.text(".broken"), [], "and nothing is broken")
         self.open("/jobs/job-1005")
         expect.that(browser.soon("canvas.map"), "a job is shown as ever")
-        for connection in taken:
-            connection.close()
+        for stream in taken:
+            stream.close()
         live.wait_for(lambda: self.streams() <= 1)
         browser.run("dispatchEvent(new Event('online'))")
         expect.equal(browser.soon(".fresh.live"), ["live"], "a stream that is free is taken")

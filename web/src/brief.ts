@@ -4,7 +4,7 @@ import type { Answers, Report, ReportEvent } from "./api_types";
 import { askScoresAhead } from "./map_asked";
 import type { Route } from "./route";
 
-const ROWS = 32; // more than can be pinned in a map or stand in a list of suspects
+const ROWS = 16; // more than can be pinned in a map or stand in a list of suspects
 
 /** A report whose long lists may be cut. */
 export interface Told extends Report {
