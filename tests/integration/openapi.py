@@ -36,7 +36,7 @@ VALUES = {"after": None, "at": None, "before": None, "template": None, "job": "s
           "kind": "none", "node": "node-02", "rank": "4", "around": "2026-11-20T15:54:42Z",
           "context": "1", "limit": "3", "count": "2", "open": "true", "confirmed": "true",
           "whole": "true", "format": "toml", "what": "nodes", "from": None, "to": None,
-          "width": "30", "rows": "2", "over": "true", "fault": "sigkill",
+          "width": "30", "rows": "2", "last": "true", "over": "true", "fault": "sigkill",
           "sink": "webhook", "phase": None}
 
 
@@ -91,8 +91,7 @@ def check_answer(expect, what, operation, answer, wanted):
     if kind != "application/json":
         return
     schema = described["content"][kind]["schema"]
-    schema = REPORT if schema == {"$ref": "report.schema.json"} else \
-        {**schema, "components": DOCUMENT["components"]}
+    schema = support.form_of(schema, DOCUMENT, REPORT)
     wrong = jsonschema.Draft202012Validator(schema).iter_errors(json.loads(body))
     expect.equal([f"{e.json_path}: {e.message[:200]}" for e in wrong], [],
                  f"{what}: form of {status}")

@@ -48,12 +48,12 @@ Report report_of_ten() {
 }
 
 /// The members of a brief: its report read back, and the JSON of `whole`.
-struct Read {
+struct Brief {
   Report report;
   std::string whole;
 };
 
-Read read(const std::string& brief) {
+Brief brief_of(const std::string& brief) {
   const std::string begin = R"({"report":)", between = R"(,"whole":)";
   const std::size_t cut = brief.rfind(between);
   REQUIRE(brief.starts_with(begin));
@@ -67,7 +67,7 @@ Read read(const std::string& brief) {
 }  // namespace
 
 TEST_CASE("the head of a report has the first rows of its lists, and says how long they are") {
-  const Read brief = read(brief_json(report_of_ten(), 3));
+  const Brief brief = brief_of(brief_json(report_of_ten(), 3));
   REQUIRE(brief.report.nodes.size() == 3);
   CHECK(brief.report.nodes.back().node == "n2");
   CHECK(brief.report.ranks.size() == 6);
@@ -87,8 +87,8 @@ TEST_CASE("the head of a report has the first rows of its lists, and says how lo
 
 TEST_CASE("the head of a report that is small is the report") {
   const Report report = report_of_ten();
-  CHECK(to_json(read(brief_json(report, 20)).report) == to_json(report));
-  CHECK(read(brief_json({}, 3)).report.nodes.empty());
+  CHECK(to_json(brief_of(brief_json(report, 20)).report) == to_json(report));
+  CHECK(brief_of(brief_json({}, 3)).report.nodes.empty());
 }
 
 TEST_CASE("the head of a report of a large job is small") {
