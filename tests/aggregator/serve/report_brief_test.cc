@@ -54,14 +54,13 @@ struct Brief {
 };
 
 Brief brief_of(const std::string& brief) {
-  const std::string begin = R"({"report":)", between = R"(,"whole":)";
-  const std::size_t cut = brief.rfind(between);
-  REQUIRE(brief.starts_with(begin));
-  REQUIRE(cut != std::string::npos);
-  REQUIRE(parse_json(brief).has_value());
-  const auto report = report_from_json(brief.substr(begin.size(), cut - begin.size()));
+  const auto json = parse_json(brief);
+  REQUIRE(json.has_value());
+  REQUIRE(json->find("report") != nullptr);
+  REQUIRE(json->find("whole") != nullptr);
+  const auto report = report_from_json(dump_json(*json->find("report")));
   REQUIRE(report.has_value());
-  return {*report, brief.substr(cut + between.size())};
+  return {*report, dump_json(*json->find("whole"))};
 }
 
 }  // namespace
@@ -81,13 +80,12 @@ TEST_CASE("the head of a report has the first rows of its lists, and says how lo
   CHECK(brief.report.read.sources.size() == 3);
   CHECK(brief.report.job.nodes == 10);
   CHECK(brief.whole ==
-        R"({"nodes":10,"ranks":20,"warnings":10,"consequence_nodes":5,"event_nodes":[1,4,3]}})"
-        "\n");
+        R"({"nodes":10,"ranks":20,"warnings":10,"consequence_nodes":5,"event_nodes":[1,4,3]})");
 }
 
 TEST_CASE("the head of a report that is small is the report") {
   const Report report = report_of_ten();
-  CHECK(to_json(brief_of(brief_json(report, 20)).report) == to_json(report));
+  CHECK(to_json(brief_of(brief_json(report, 40)).report) == to_json(report));
   CHECK(brief_of(brief_json({}, 3)).report.nodes.empty());
 }
 
