@@ -1,8 +1,8 @@
 // The head of a report as JSON: all that a page shows of it at first, however large the job.
 //
 // Flow: LiveJob's report -> brief_json() -> aggregator/api answers it. The report of a job of 2,000
-// nodes has 5 MB, which a browser takes longer to receive and read than people look at it; nearly
-// all of that are nodes and ranks against which nothing speaks. Thread-safe, no state.
+// nodes x 8 ranks has 5 MB, nearly all of it nodes and ranks against which nothing speaks. Lists
+// that do not grow with the job stay whole. Thread-safe, no state.
 #pragma once
 
 #include <cstddef>
