@@ -79,11 +79,11 @@ void show_job_flows(const RouteCall& call) {
   question.steps = count_in(parameter(call.request, "count")).value_or(kSteps);
   live::Aggregator* const aggregator = &call.aggregator;
   const bool asked = aggregator->job(
-      call.id, false,
+      call.id, live::ReportAge::none,
       [reply = call.reply, aggregator, question = std::move(question)](
-          const scoring::LiveJob* job, const scoring::JobRow&) mutable {
+          const scoring::LiveJob* job, const scoring::Shard&) mutable {
         question.has_logs = job != nullptr;
-        if (job != nullptr)
+        if (job != nullptr && aggregator->receives_flows())
           for (const rows::NodeRow& row : rows::node_rows(job->state(), nullptr))
             question.nodes.insert(row.node);
         const bool passed_on = aggregator->flows(

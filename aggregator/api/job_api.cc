@@ -9,35 +9,43 @@
 #include "aggregator/api/replies.h"
 #include "aggregator/api/snapshot_api.h"
 #include "aggregator/rows/answers.h"
+#include "aggregator/serve/report_brief.h"
 
 namespace l4::api {
 namespace {
 
 using http::Response;
+using live::ReportAge;
 using scoring::JobRow;
 using scoring::LiveJob;
+using scoring::Shard;
 using serve::JsonWriter;
 
-enum class ReportAge : std::uint8_t { any, now };
+constexpr std::size_t kBriefRows = 32;
+
+ReportAge age_of(const http::Request& request) {
+  return parameter(request, "last") == "true" ? ReportAge::last : ReportAge::now;
+}
 
 /// Answers with the JSON that `write` makes of the job, on the thread of its shard.
 template <class Write>
 void answer_job(const RouteCall& call, ReportAge age, const Write& write) {
   const bool asked = call.aggregator.job(
-      call.id, age == ReportAge::now,
-      [reply = call.reply, id = call.id, write](const LiveJob* job, const JobRow& row) {
-        reply(job == nullptr ? nothing("job", id) : write(*job, row));
+      call.id, age,
+      [reply = call.reply, id = call.id, write](const LiveJob* job, const Shard& shard) {
+        reply(job == nullptr ? nothing("job", id) : write(*job, shard));
       });
   if (!asked) call.reply(busy());
 }
 
-Response node_page(const LiveJob& job, const JobRow& row, const PageQuery& page,
-                   const alert::QuietBook& quiet, TimeMs now) {
+Response node_page(const LiveJob& job, const PageQuery& page, const alert::QuietBook& quiet,
+                   TimeMs now) {
+  const diagnose::Report& report = *job.report();
   JsonWriter text;
-  text.open('{').member("job", row.id).member("attempt", row.attempt).key("nodes").open('[');
-  const diagnose::Report* report = job.report() ? &*job.report() : nullptr;
+  text.open('{').member("job", job.id()).member("attempt", report.job.attempt);
+  text.key("nodes").open('[');
   const auto next =
-      write_page(rows::node_rows(job.state(), report), page, std::mem_fn(&rows::NodeRow::node),
+      write_page(rows::node_rows(job.state(), &report), page, std::mem_fn(&rows::NodeRow::node),
                  [&](const rows::NodeRow& node) {
                    const auto silent = quiet.of_node(node.node, now);
                    rows::write(text, node, silent ? std::optional(silent->until) : std::nullopt);
@@ -81,9 +89,10 @@ void list_jobs(const RouteCall& call) {
 }
 
 void show_job(const RouteCall& call) {
-  answer_job(call, ReportAge::any,
-             [&quiet = call.aggregator.quiet(), now = call.aggregator.now()](const LiveJob&,
-                                                                             const JobRow& row) {
+  answer_job(call, ReportAge::none,
+             [&quiet = call.aggregator.quiet(), now = call.aggregator.now()](const LiveJob& job,
+                                                                             const Shard& shard) {
+               const JobRow row = shard.row(job);
                JsonWriter text;
                rows::write(text, row, rows::notes_of(quiet, row, now));
                return json(text);
@@ -92,23 +101,31 @@ void show_job(const RouteCall& call) {
 
 void show_snapshot(const RouteCall& call) {
   if (const auto at = parameter(call.request, "at"); !at.empty()) return show_snapshot_at(call, at);
-  answer_job(call, ReportAge::now, [](const LiveJob& job, const JobRow&) {
+  answer_job(call, ReportAge::now, [](const LiveJob& job, const Shard&) {
     return Response{200, "application/json", job.report_json()};
   });
 }
 
+void show_brief(const RouteCall& call) {
+  const std::size_t rows =
+      count_in(parameter(call.request, "rows"), kMapRowsMax).value_or(kBriefRows);
+  answer_job(call, age_of(call.request), [rows](const LiveJob& job, const Shard&) {
+    return Response{200, "application/json", serve::brief_json(*job.report(), rows)};
+  });
+}
+
 void list_nodes(const RouteCall& call) {
-  answer_job(call, ReportAge::now,
+  answer_job(call, age_of(call.request),
              [page = page_query(call.request), &quiet = call.aggregator.quiet(),
-              now = call.aggregator.now()](const LiveJob& job, const JobRow& row) {
-               return node_page(job, row, page, quiet, now);
+              now = call.aggregator.now()](const LiveJob& job, const Shard&) {
+               return node_page(job, page, quiet, now);
              });
 }
 
 void list_iterations(const RouteCall& call) {
   answer_job(call, ReportAge::now,
-             [page = page_query(call.request)](const LiveJob& job, const JobRow& row) {
-               return iteration_page(job, row, page);
+             [page = page_query(call.request)](const LiveJob& job, const Shard& shard) {
+               return iteration_page(job, shard.row(job), page);
              });
 }
 

@@ -13,6 +13,7 @@ void list_jobs(const RouteCall& call);
 void show_job(const RouteCall& call);
 /// The report as of now, or with `?at=` as of a time of the past.
 void show_snapshot(const RouteCall& call);
+void show_brief(const RouteCall& call);
 void list_nodes(const RouteCall& call);
 void list_iterations(const RouteCall& call);
 

@@ -22,8 +22,8 @@ http::Response nics_of(const scoring::LiveJob& job) {
 
 void show_nics(const RouteCall& call) {
   const bool asked = call.aggregator.job(
-      call.id, false,
-      [reply = call.reply, id = call.id](const scoring::LiveJob* job, const scoring::JobRow&) {
+      call.id, live::ReportAge::none,
+      [reply = call.reply, id = call.id](const scoring::LiveJob* job, const scoring::Shard&) {
         reply(job == nullptr ? nothing("job", id) : nics_of(*job));
       });
   if (!asked) call.reply(busy());

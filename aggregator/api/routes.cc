@@ -35,6 +35,9 @@ void at_once(const RouteCall& call) {
 constexpr std::array<ParameterRow, 0> kNone{};
 constexpr std::array kPage{ParameterRow{"count", Value::count}, ParameterRow{"after", Value::text}};
 constexpr std::array kSnapshot{ParameterRow{"at", Value::text}};
+constexpr std::array kNodes{ParameterRow{"count", Value::count}, ParameterRow{"after", Value::text},
+                            ParameterRow{"last", Value::flag}};
+constexpr std::array kBrief{ParameterRow{"rows", Value::rows}, ParameterRow{"last", Value::flag}};
 constexpr std::array kSnapshots{ParameterRow{"count", Value::count},
                                 ParameterRow{"before", Value::text}};
 constexpr std::array kLines{
@@ -89,13 +92,15 @@ constexpr std::array kRoutes{
              Sharing::shared, kNone, show_job},
     RouteRow{"snapshot", "GET", "/api/v1/jobs/{id}/snapshot", "report of a job as it stands",
              Access::read, Reach::job, Sharing::shared, kSnapshot, show_snapshot},
+    RouteRow{"brief", "GET", "/api/v1/jobs/{id}/brief", "the head of that report", Access::read,
+             Reach::job, Sharing::shared, kBrief, show_brief},
     RouteRow{"snapshots", "GET", "/api/v1/jobs/{id}/snapshots", "reports that were stored",
              Access::read, Reach::job, Sharing::single, kSnapshots, at_once<list_snapshots>},
     RouteRow{"store_snapshot", "POST", "/api/v1/jobs/{id}/snapshots",
              "stores the report of a job as it stands", Access::change, Reach::job, Sharing::single,
              kNone, store_snapshot},
     RouteRow{"nodes", "GET", "/api/v1/jobs/{id}/nodes", "nodes of a job, suspects first",
-             Access::read, Reach::job, Sharing::shared, kPage, list_nodes},
+             Access::read, Reach::job, Sharing::shared, kNodes, list_nodes},
     RouteRow{"iterations", "GET", "/api/v1/jobs/{id}/iterations",
              "iterations of a job that stand out", Access::read, Reach::job, Sharing::shared, kPage,
              list_iterations},

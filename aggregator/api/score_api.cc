@@ -55,9 +55,9 @@ void show_scores(const RouteCall& call) {
   const auto query = query_of(call.request);
   if (!query) return call.reply(wrong(kWhats));
   const bool asked =
-      call.aggregator.job(call.id, false,
+      call.aggregator.job(call.id, live::ReportAge::none,
                           [reply = call.reply, id = call.id, query](const scoring::LiveJob* job,
-                                                                    const scoring::JobRow&) {
+                                                                    const scoring::Shard&) {
                             reply(job == nullptr ? nothing("job", id) : matrix_of(*job, *query));
                           });
   if (!asked) call.reply(busy());
@@ -73,9 +73,9 @@ void show_score_terms(const RouteCall& call) {
   if (query.node.empty()) return call.reply(wrong("node must name a node"));
   if (query.at.empty()) return call.reply(wrong("at must be a time or an iteration of the column"));
   const bool asked =
-      call.aggregator.job(call.id, false,
+      call.aggregator.job(call.id, live::ReportAge::none,
                           [reply = call.reply, id = call.id, query = std::move(query)](
-                              const scoring::LiveJob* job, const scoring::JobRow&) {
+                              const scoring::LiveJob* job, const scoring::Shard&) {
                             reply(job == nullptr ? nothing("job", id) : terms_of(*job, query));
                           });
   if (!asked) call.reply(busy());

@@ -112,9 +112,9 @@ Response follow_events(const RouteCall& call) {
 
 void follow_job(const RouteCall& call) {
   const bool asked = call.aggregator.job(
-      call.id, false,
+      call.id, live::ReportAge::none,
       [&aggregator = call.aggregator, reply = call.reply, id = call.id, jobs = call.request.jobs,
-       last = call.request.last_event_id](const scoring::LiveJob* job, const scoring::JobRow&) {
+       last = call.request.last_event_id](const scoring::LiveJob* job, const scoring::Shard&) {
         reply(job == nullptr ? nothing("job", id) : event_stream(aggregator, id, jobs, last));
       });
   if (!asked) call.reply(busy());

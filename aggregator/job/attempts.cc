@@ -17,52 +17,57 @@ bool is_about_rank(const Stream& stream) {
   return stream.source.kind == wire::SourceKind::kernel && stream.source.rank;
 }
 
-template <class Visit>
-void each_stream(const JobState& state, Visit visit) {
-  for (const auto& [name, agent] : state.agents())
-    for (const auto& [id, stream] : agent.streams) visit(agent, stream);
-}
-
 }  // namespace
 
 Attempts::Attempts(const JobState& state) : state_(&state), starts_(state) {
-  each_stream(state, [&](const AgentSlice& agent, const Stream& stream) {
-    File& file = files_[{agent.name, stream.source.path}];
-    file.runs = std::max(file.runs, stream.source.run + 1);
-    file.has_ranks |= is_rank(stream);
-    if (!is_rank(stream)) return;
-    const wire::SourceDefinition& source = stream.source;
-    if (starts_.of(source.node, source.rank, source.attempt) == source.attempt)
-      told_.insert(source.attempt);
-    if (source.run > 0) with_runs_.insert(source.attempt);
-  });
-  each_stream(state, [&](const AgentSlice&, const Stream& stream) {
-    if (is_rank(stream)) attempts_[start_of(stream)];
-  });
+  const std::vector<Filed> streams = file_streams();
+  for (const auto& [speaker, file] : streams)
+    if (is_rank(*speaker.stream)) attempts_[start_of(*speaker.stream)];
   const bool ranks_known = !attempts_.empty();
   if (!ranks_known) attempts_[0];
   for (auto& [key, file] : files_) file.counts = file.has_ranks || !ranks_known;
-
-  each_stream(state, [&](const AgentSlice& agent, const Stream& stream) {
-    const auto attempt = attempts_.find(start_of(stream));
-    const File& file = file_of(agent, stream);
-    if (attempt == attempts_.end() || !file.counts || is_about_rank(stream)) return;
-    auto& begins = attempt->second.begins;
-    if (begins.size() > file.runs) return;
-    if (begins.size() < file.runs) begins.assign(file.runs, std::nullopt);
-    auto& begin = begins[stream.source.run];
-    keep_earliest(begin, stream.begin);
-  });
+  find_begins(streams);
   std::int32_t more = 0;
   for (auto& [number, attempt] : attempts_) {
     attempt.first = number + more;
     more += static_cast<std::int32_t>(attempt.begins.size()) - 1;
   }
   std::size_t order = 0;
-  each_stream(state, [&](const AgentSlice& agent, const Stream& stream) {
-    const auto number = of(agent, stream);
-    (number ? speakers_[*number] : in_all_).push_back({order++, {&agent, &stream}});
-  });
+  for (const auto& [speaker, file] : streams) {
+    const auto number = of(*speaker.stream, *file);
+    (number ? speakers_[*number] : in_all_).push_back({order++, speaker});
+  }
+}
+
+/// All streams, by agent and source, each with what is known of its file.
+std::vector<Attempts::Filed> Attempts::file_streams() {
+  std::vector<Filed> streams;
+  for (const auto& [name, agent] : state_->agents())
+    for (const auto& [id, stream] : agent.streams) {
+      const wire::SourceDefinition& source = stream.source;
+      File& file = files_[{&agent, source.path}];
+      streams.push_back({{&agent, &stream}, &file});
+      file.runs = std::max(file.runs, source.run + 1);
+      file.has_ranks |= is_rank(stream);
+      if (!is_rank(stream)) continue;
+      if (starts_.of(source.node, source.rank, source.attempt) == source.attempt)
+        told_.insert(source.attempt);
+      if (source.run > 0) with_runs_.insert(source.attempt);
+    }
+  return streams;
+}
+
+/// When the runs of each attempt began, by the files that hold them all.
+void Attempts::find_begins(const std::vector<Filed>& streams) {
+  for (const auto& [speaker, file] : streams) {
+    const Stream& stream = *speaker.stream;
+    const auto attempt = attempts_.find(start_of(stream));
+    if (attempt == attempts_.end() || !file->counts || is_about_rank(stream)) continue;
+    auto& begins = attempt->second.begins;
+    if (begins.size() > file->runs) continue;
+    if (begins.size() < file->runs) begins.assign(file->runs, std::nullopt);
+    keep_earliest(begins[stream.source.run], stream.begin);
+  }
 }
 
 std::vector<Attempts::Speaker> Attempts::speakers(std::int32_t number) const {
@@ -75,10 +80,6 @@ std::vector<Attempts::Speaker> Attempts::speakers(std::int32_t number) const {
   speakers.reserve(placed.size());
   for (const Placed& each : placed) speakers.push_back(each.speaker);
   return speakers;
-}
-
-const Attempts::File& Attempts::file_of(const AgentSlice& agent, const Stream& stream) const {
-  return files_.at({agent.name, stream.source.path});
 }
 
 /// Files with fewer runs may hold lines from before the first kept run; those are not used.
@@ -126,9 +127,12 @@ std::optional<std::int32_t> Attempts::begun_by(TimeMs time) const {
 }
 
 std::optional<std::int32_t> Attempts::of(const AgentSlice& agent, const Stream& stream) const {
+  return of(stream, files_.at({&agent, stream.source.path}));
+}
+
+std::optional<std::int32_t> Attempts::of(const Stream& stream, const File& file) const {
   if (is_about_rank(stream)) return stream.end ? begun_by(*stream.end) : std::nullopt;
   const auto found = attempts_.find(start_of(stream));
-  const File& file = file_of(agent, stream);
   const bool one_run = found == attempts_.end() || found->second.begins.size() == 1;
   if (!is_rank(stream) && (one_run || !file.counts)) return std::nullopt;
   L4_CHECK(found != attempts_.end(), "{}: attempt {} of its rank has no number", stream.source.path,

@@ -10,12 +10,15 @@
 // too. Pure; built from a JobState, which must outlive it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "aggregator/job/job_state.h"
@@ -40,7 +43,8 @@ class Attempts {
   /// Earlier runs that the job has dropped.
   std::size_t dropped() const;
 
-  /// The attempt of a stream; none for a launcher's stream, which belongs to all attempts.
+  /// The attempt of a stream of the state; none for a launcher's stream, which belongs to all
+  /// attempts.
   std::optional<std::int32_t> of(const AgentSlice& agent, const Stream& stream) const;
   /// The attempt of a rank's process, from its start alone; the runs of files are not used.
   std::int32_t of(const std::string& node, const wire::ProcessFact& fact) const;
@@ -57,6 +61,17 @@ class Attempts {
     bool has_ranks = false;
     bool counts = false;  ///< the file's runs are attempts: the file holds ranks, or no file does
   };
+  /// A path of an agent, as the state has it.
+  struct FileKey {
+    const AgentSlice* agent;
+    std::string_view path;
+    bool operator==(const FileKey&) const = default;
+  };
+  struct FileHash {
+    std::size_t operator()(const FileKey& key) const noexcept {
+      return std::hash<const void*>()(key.agent) ^ std::hash<std::string_view>()(key.path);
+    }
+  };
   struct PathAttempt {
     std::int32_t first = 0;                        ///< number of its first run
     std::vector<std::optional<TimeMs>> begins{1};  ///< by run, from files that hold all runs
@@ -65,17 +80,23 @@ class Attempts {
     std::size_t order;  ///< position among all streams of the job
     Speaker speaker;
   };
+  struct Filed {
+    Speaker speaker;
+    File* file;
+  };
   static std::size_t first_kept(const PathAttempt& attempt);
   std::int32_t start_of(const Stream& stream) const;
-  const File& file_of(const AgentSlice& agent, const Stream& stream) const;
+  std::optional<std::int32_t> of(const Stream& stream, const File& file) const;
+  std::vector<Filed> file_streams();
+  void find_begins(const std::vector<Filed>& streams);
   std::optional<std::int32_t> begun_by(TimeMs time) const;
 
   const JobState* state_;
   Starts starts_;
   std::set<std::int32_t> told_;  ///< numbers that an agent or a path gave
   std::set<std::int32_t> with_runs_;
-  std::map<std::pair<std::string, std::string>, File> files_;  // by agent and path
-  std::map<std::int32_t, PathAttempt> attempts_;               // by the number in the path
+  std::unordered_map<FileKey, File, FileHash> files_;
+  std::map<std::int32_t, PathAttempt> attempts_;  // by the number in the path
   std::map<std::int32_t, std::vector<Placed>> speakers_;
   std::vector<Placed> in_all_;
 };

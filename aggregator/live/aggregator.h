@@ -72,6 +72,13 @@ struct Surroundings {
 
 enum class Named : std::uint8_t { jobs, nodes };
 
+/// Which report a job has when it is shown.
+enum class ReportAge : std::uint8_t {
+  none,  ///< the newest there is, if there is one
+  last,  ///< the newest there is; one is made only where there is none
+  now,   ///< one as fresh as Shard::refresh makes it
+};
+
 class Aggregator {
  public:
   static Result<std::unique_ptr<Aggregator>> recover(Options options, Surroundings surroundings);
@@ -89,10 +96,10 @@ class Aggregator {
   // For any thread. Each `then` is called once, on a thread of the aggregator. A call that returns
   // false was refused because too much waits, and never calls `then`.
   bool jobs(std::function<void(std::vector<scoring::JobRow>)> then);
-  /// `then` is called on the thread that owns the job, with null if there is no such job. `anew`:
-  /// the job has a report as fresh as Shard::refresh makes it; otherwise it may have none.
-  bool job(const std::string& id, bool anew,
-           std::function<void(const scoring::LiveJob*, const scoring::JobRow&)> then);
+  /// `then` is called on the thread that owns the job, with null if there is no such job, and with
+  /// its shard, which makes its row.
+  bool job(const std::string& id, ReportAge age,
+           std::function<void(const scoring::LiveJob*, const scoring::Shard&)> then);
   bool agents(std::function<void(bool blind, std::vector<receive::AgentView>)> then);
   /// Raw lines, read by the agents that have them; each question is logged.
   bool lines(const fetch::LinesQuery& query, fetch::LinesThen then);
@@ -101,6 +108,7 @@ class Aggregator {
   bool past(const std::string& job, TimeMs at, const std::stop_token& left, past::PastThen then);
   /// `then` is called on the thread of the flows; with null, at once, if none are received.
   bool flows(std::function<void(const collect::FlowCollector*)> then);
+  bool receives_flows() const;
   bool counts(std::function<void(const Counts&)> then);
   bool status(std::function<void(const Status&)> then);
   Result<std::vector<store::Incident>> incidents(const store::IncidentQuery& query);

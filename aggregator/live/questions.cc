@@ -46,11 +46,13 @@ bool Aggregator::jobs(std::function<void(std::vector<scoring::JobRow>)> then) {
   });
 }
 
-bool Aggregator::job(const std::string& id, bool anew,
-                     std::function<void(const scoring::LiveJob*, const scoring::JobRow&)> then) {
-  return impl_->shard_of(id).call([id, anew, then = std::move(then)](scoring::Shard& shard) {
-    const scoring::LiveJob* job = anew ? shard.refresh(id) : shard.find(id);
-    then(job, job != nullptr ? shard.row(*job) : scoring::JobRow{});
+bool Aggregator::job(const std::string& id, ReportAge age,
+                     std::function<void(const scoring::LiveJob*, const scoring::Shard&)> then) {
+  return impl_->shard_of(id).call([id, age, then = std::move(then)](scoring::Shard& shard) {
+    const scoring::LiveJob* job = shard.find(id);
+    const bool missing = age == ReportAge::last && job != nullptr && !job->report();
+    if (age == ReportAge::now || missing) job = shard.refresh(id);
+    then(job, shard);
   });
 }
 
@@ -103,6 +105,10 @@ bool Aggregator::flows(std::function<void(const collect::FlowCollector*)> then) 
         [then = std::move(then)](const collect::FlowCollector& collector) { then(&collector); });
   then(nullptr);
   return true;
+}
+
+bool Aggregator::receives_flows() const {
+  return impl_->collector != nullptr;
 }
 
 bool Aggregator::counts(std::function<void(const Counts&)> then) {

@@ -156,8 +156,7 @@ def check_document(expect, asker, incident, fault):
         kind, content = next(iter(answer["content"].items()))
         expect.equal(headers["Content-Type"], kind, f"type of {filled}")
         if kind == "application/json":
-            schema = report if content["schema"] == {"$ref": "report.schema.json"} else \
-                {**content["schema"], "components": document["components"]}
+            schema = support.form_of(content["schema"], document, report)
             wrong = jsonschema.Draft202012Validator(schema).iter_errors(json.loads(body))
             expect.equal([e.message[:200] for e in wrong], [], f"form of {filled}")
         tag = headers["ETag"]
@@ -210,6 +209,26 @@ def check_contents(expect, asker, report):
     expect.that(text.endswith(f"\n# more faults follow behind {second}\n"), "a part in TOML",
                 text[-100:])
     expect.equal(asker.json("/api/v1/jobs?after=sample"), {"jobs": [], "next": None}, "all seen")
+
+
+def check_brief(expect, asker, report):
+    """The head of a report has the first rows of its lists, and says how long they are."""
+    for path in ("brief?rows=2", "brief?rows=2&last=true"):
+        brief = asker.json(f"/api/v1/jobs/sample/{path}")
+        head, whole = brief["report"], brief["whole"]
+        expect.equal({**head["verdict"], "confidence": 0}, {**report["verdict"], "confidence": 0},
+                     f"{path}: the verdict")
+        names = [node["node"] for node in report["nodes"]]
+        expect.equal([node["node"] for node in head["nodes"]], names[:2], f"{path}: its nodes")
+        expect.equal({rank["node"] for rank in head["ranks"]}, set(names[:2]), "and their ranks")
+        expect.equal((whole["nodes"], whole["ranks"]), (len(names), len(report["ranks"])),
+                     f"{path}: how many there are")
+        expect.equal(whole["event_nodes"], [len(one["nodes"]) for one in report["events"]],
+                     f"{path}: on how many nodes each event is")
+        expect.that(all(len(one["nodes"]) <= 2 for one in head["events"]), f"{path}: the first two")
+    last = asker.json("/api/v1/jobs/sample/nodes?last=true")["nodes"]
+    expect.equal([node["node"] for node in last], [node["node"] for node in asker.json(
+        "/api/v1/jobs/sample/nodes")["nodes"]], "nodes by the last report")
 
 
 def worst_of(row):
@@ -348,6 +367,7 @@ def check(expect, l4, build, folder):
             put_run(expect, server.http, operate)
             check_document(expect, asker, incidents[0]["id"], report["faults"][0]["id"])
             check_contents(expect, asker, report)
+            check_brief(expect, asker, report)
             check_scores(expect, asker)
             check_commands(expect, l4, server.http, read, folder, incidents[0]["id"])
         check_tokens_file(expect, l4, folder, server.http, read)

@@ -54,14 +54,15 @@
       const real = await asked(address, init);
       return real.ok ? answer(matrix(url, await real.json())) : real;
     }
-    if (kind === "snapshot" && made.events) {
-      const real = await (await asked(address, init)).json();
+    if (kind === "brief" && made.events) {
+      const { report: real, whole } = await (await asked(address, init)).json();
       const at = Date.parse(real.job.begin);
       const long = Date.parse(real.job.end) - at;
-      return answer({ ...real, events: often(real.events, made.events, (one, i) => ({ ...one, template_id: `made-${i}`,
+      const report = { ...real, events: often(real.events, made.events, (one, i) => ({ ...one, template_id: `made-${i}`,
         role: ["root", "direct", "consequence"][i % 3], first: { ...one.first, time: time(at + long * i / made.events) } })),
         iterations: often([{ score: 9, nodes: [], events: [] }], made.iterations, (one, i) => ({ ...one, iteration: i,
-          begin: time(at + long * i / made.iterations), end: time(at + long * (i + 0.5) / made.iterations) })) });
+          begin: time(at + long * i / made.iterations), end: time(at + long * (i + 0.5) / made.iterations) })) };
+      return answer({ report, whole: { ...whole, event_nodes: report.events.map((one) => one.nodes.length) } });
     }
     if (kind === "flows" && made.groups) {
       const { job } = await (await asked(new URL("snapshot", url).href, init)).json();

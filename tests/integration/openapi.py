@@ -36,7 +36,7 @@ VALUES = {"after": None, "at": None, "before": None, "template": None, "job": "s
           "kind": "none", "node": "node-02", "rank": "4", "around": "2026-11-20T15:54:42Z",
           "context": "1", "limit": "3", "count": "2", "open": "true", "confirmed": "true",
           "whole": "true", "format": "toml", "what": "nodes", "from": None, "to": None,
-          "width": "30", "rows": "2", "over": "true", "fault": "sigkill",
+          "width": "30", "rows": "2", "last": "true", "over": "true", "fault": "sigkill",
           "sink": "webhook", "phase": None}
 
 
@@ -91,8 +91,7 @@ def check_answer(expect, what, operation, answer, wanted):
     if kind != "application/json":
         return
     schema = described["content"][kind]["schema"]
-    schema = REPORT if schema == {"$ref": "report.schema.json"} else \
-        {**schema, "components": DOCUMENT["components"]}
+    schema = support.form_of(schema, DOCUMENT, REPORT)
     wrong = jsonschema.Draft202012Validator(schema).iter_errors(json.loads(body))
     expect.equal([f"{e.json_path}: {e.message[:200]}" for e in wrong], [],
                  f"{what}: form of {status}")
@@ -232,7 +231,7 @@ def check_limited(expect, walk, limited, allowed):
                 mine, all_of = (walk.curl.ask(method, asked, token=token)
                                 for token in (allowed, walk.read))
                 expect.equal(mine[0], 200, f"{what}: a token of this job")
-                if name not in ("lines", "snapshot"):  # times of asking
+                if name not in ("lines", "snapshot", "brief"):  # times of asking
                     expect.equal(mine[2], all_of[2], f"{what}: a token of this job gets the same")
     expect.equal(site, {"agents", "status", "alerts", "test_alerts", "confirm_fault", "drop_fault",
                         "import_pool", "drop_pool_run"}, "what is about the whole site")

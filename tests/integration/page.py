@@ -85,7 +85,7 @@ def stamp(at):
 
 
 class Test(page_map.Map, page_acts.Acts, page_acts.Users, page_acts.Windows,
-           page_acts.Places):
+           page_acts.Paper, page_acts.Places):
     def __init__(self, expect, browser, base, token, pictures):
         self.expect, self.browser, self.base, self.token = expect, browser, base, token
         self.pictures = pictures
@@ -554,6 +554,8 @@ def play(expect, l4, webdriver, folder, pictures):
         test.look_at_large()
         test.look_at_long_lists()
         test.share_stream()
+        test.poll_without_stream()
+        test.print_on_paper()
         test.check_axe()
         if pictures:
             test.take_pictures()

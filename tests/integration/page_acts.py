@@ -1,7 +1,9 @@
-"""What one does on the page, and how its windows share a stream of events.
+"""What one does on the page, how its windows share a stream of events, and what it prints.
 
 A part of page.py, whose Test has `expect`, `browser`, `base`, `token`, `open`, `api`, `check_box`.
 """
+import base64
+import http.client
 import os
 import pwd
 import signal
@@ -322,8 +324,83 @@ class Windows:
             live.wait_for(lambda: asked() >= 3, 4)
             self.expect.that(asked() >= 3, "a window is told of changes", asked())
 
+    def poll_without_stream(self):
+        """Where all streams are taken the page says so and asks again every few seconds; one that
+        is free it takes."""
+        expect, browser = self.expect, self.browser
+        browser.driver.get("about:blank")
+        taken, status = [], 200
+        while status == 200 and len(taken) < 200:
+            connection = http.client.HTTPConnection(self.base.rpartition("/")[2], timeout=20)
+            connection.request("GET", "/api/v1/events",
+                               headers={"Authorization": f"Bearer {self.token}"})
+            taken.append(connection.getresponse())  # it holds the connection
+            status = taken[-1].status
+        expect.equal(status, 503, f"{len(taken)} streams are too many")
+        self.open("/")
+        self.shows(".fresh.polling", ["each few seconds"], "a page without a stream says so")
+
+        def asked():
+            return browser.run("return performance.getEntriesByType('resource').filter("
+                               "(one) => one.name.endsWith('/api/v1/jobs')).length")
+
+        before = asked()
+        live.wait_for(lambda: asked() >= before + 2, 20)
+        expect.that(asked() >= before + 2, "it asks again by itself", (before, asked()))
+        expect.equal(browser.text(".broken"), [], "and nothing is broken")
+        self.open("/jobs/job-1005")
+        expect.that(browser.soon("canvas.map"), "a job is shown as ever")
+        for stream in taken:
+            stream.close()
+        live.wait_for(lambda: self.streams() <= 1)
+        browser.run("dispatchEvent(new Event('online'))")
+        expect.equal(browser.soon(".fresh.live"), ["live"], "a stream that is free is taken")
+
     def hide(self, hidden):
         """As if another window lay over this one."""
         self.browser.run("""
             Object.defineProperty(document, "hidden", { configurable: true, value: arguments[0] });
             document.dispatchEvent(new Event("visibilitychange"));""", hidden)
+
+
+class Paper:
+    """What is printed of a view."""
+
+    PRINTED = """
+        const canvas = document.querySelector("canvas.map, canvas");
+        if (canvas) canvas.style.height = "900px"; // as wide as a screen, and not laid out again
+        const box = canvas?.getBoundingClientRect();
+        const style = (one) => getComputedStyle(document.querySelector(one));
+        return [style("body").backgroundColor, style("h1").color, style(".role").printColorAdjust,
+                canvas && box.height / box.width / (canvas.height / canvas.width),
+                canvas && style("canvas.map").filter];"""
+
+    def print_on_paper(self):
+        """Dark letters on white whatever the scheme, marks in colour, the map as it is wide."""
+        incident = self.api("incidents?job=job-1005")["incidents"][0]["id"]
+        for path, ready in ((f"/incidents/{incident}", ".story .role"),
+                            ("/jobs/job-1005", "canvas.map")):
+            for dark in (False, True):
+                self.browser.size(760, 900, dark)
+                self.open(path)
+                self.browser.soon(ready)
+                self.browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+                    "media": "print", "features": [{"name": "prefers-color-scheme",
+                                                    "value": "dark" if dark else "light"}]})
+                self.check_paper(f"{path} of a {'dark' if dark else 'light'} screen", dark)
+                self.browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        self.browser.size(1440, 900)
+
+    def check_paper(self, what, dark):
+        expect = self.expect
+        ground, letters, marks, shape, filtered = self.browser.run(self.PRINTED)
+        expect.equal((ground, letters, marks), ("rgb(255, 255, 255)", "rgb(23, 32, 43)", "exact"),
+                     f"colours on paper: {what}")
+        if shape is not None:
+            expect.that(abs(shape - 1) < 0.02, f"the map keeps its shape: {what}", shape)
+            expect.equal("invert" in filtered, dark, f"a dark map is turned: {what}")
+        gone = self.browser.run("return [...document.querySelectorAll('button:not(.fold), .top')]"
+                                ".filter((one) => one.getClientRects().length).length")
+        expect.equal(gone, 0, f"what can only be clicked is left out: {what}")
+        pages = base64.b64decode(self.browser.driver.execute_cdp_cmd("Page.printToPDF", {})["data"])
+        expect.that(pages.startswith(b"%PDF"), f"it prints: {what}", pages[:8])

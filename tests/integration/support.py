@@ -154,6 +154,22 @@ def start(argv, title):
     return L4(binary), Expectations(title)
 
 
+def form_of(schema, document, report):
+    """A schema of openapi.yaml (`document`) that stands alone, with that of the report in it."""
+    def filled(part):
+        if part == {"$ref": "report.schema.json"}:
+            return filled({key: child for key, child in report.items() if key[0] != "$"})
+        if isinstance(part, dict):
+            return {key: filled(child) for key, child in part.items()}
+        if isinstance(part, str):
+            return part.replace("#/$defs/", "#/components/report/")
+        return [filled(child) for child in part] if isinstance(part, list) else part
+
+    return filled({**schema, "components": {**document["components"], "report": report["$defs"]}}
+                  if schema != {"$ref": "report.schema.json"} else
+                  {**report, "components": {"report": report["$defs"]}, "$defs": {}})
+
+
 def shared(*parts):
     """A path in ../shared; ends the test as skipped where it is missing."""
     path = SHARED.joinpath(*parts)

@@ -61,21 +61,22 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
 }
 
 const AHEAD_MS = 5_000; // an answer that nobody has taken by then is old
-let ahead: { path: string; at: number; answer: Promise<Response> } | null = null;
+const ahead = new Map<string, { at: number; answer: Promise<Response> }>();
 
-/** Begins a GET that the page will make in a moment, once it knows more. */
-export function askAhead(path: string): void {
-  if (handed) return;
-  const answer = ask(path, { headers: headersOf() });
-  ahead = { path, at: performance.now(), answer };
-  answer.catch(() => { if (ahead?.answer === answer) ahead = null; });
+/** Begins a GET that the page will make in a moment, once it knows more, as a GET of `path`. */
+export function askAhead(path: string, asked = path): void {
+  const now = performance.now();
+  for (const [old, { at }] of ahead) if (now - at >= AHEAD_MS) ahead.delete(old);
+  if (handed || ahead.has(path)) return;
+  const answer = ask(asked, { headers: headersOf() });
+  ahead.set(path, { at: now, answer });
+  answer.catch(() => { if (ahead.get(path)?.answer === answer) ahead.delete(path); });
 }
 
 function takenAhead(path: string): Promise<Response> | null {
-  if (ahead?.path !== path) return null;
-  const { at, answer } = ahead;
-  ahead = null;
-  return performance.now() - at < AHEAD_MS ? answer : null;
+  const found = ahead.get(path);
+  ahead.delete(path);
+  return found && performance.now() - found.at < AHEAD_MS ? found.answer : null;
 }
 
 /** The answer to the last of equal requests. */

@@ -11,6 +11,8 @@ export interface Answers {
   job: Job;
   /** GET /api/v1/jobs/{id}/snapshot */
   snapshot: Report;
+  /** GET /api/v1/jobs/{id}/brief */
+  brief: Brief;
   /** GET /api/v1/jobs/{id}/snapshots */
   snapshots: {
     snapshots: Snapshot[];
@@ -110,6 +112,20 @@ export interface Snapshot {
   /** the incident's id, or the name of the token */
   who: string;
   state: string;
+}
+
+export interface Brief {
+  report: Report;
+  /** how many there are in all */
+  whole: {
+    nodes: Count;
+    ranks: Count;
+    warnings: Count;
+    /** nodes that print a consequence */
+    consequence_nodes: number;
+    /** of each event, in the order of the report */
+    event_nodes: Count[];
+  };
 }
 
 export type Time = string;

@@ -87,9 +87,10 @@ export function ranksText(ranks: readonly number[], rangesMax = 4): string {
 }
 
 /** A few of many names, and how many there are. */
-export function some(names: readonly string[], most = 3): string {
-  if (names.length <= most) return names.join(", ");
-  return `${names.slice(0, most).join(", ")} and ${grouped(names.length - most)} more`;
+/** `all`: how many there are, of which `names` are the first. */
+export function some(names: readonly string[], most = 3, all = names.length): string {
+  if (all <= most) return names.join(", ");
+  return `${names.slice(0, most).join(", ")} and ${grouped(all - most)} more`;
 }
 
 export type Zone = "utc" | "local";

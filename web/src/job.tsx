@@ -1,6 +1,7 @@
 // One job: the verdict, who and what to do, the map, what shows it.
 import { useEffect, useMemo, useState } from "react";
 import { idIn } from "./api";
+import { askJobAhead, briefPath, toldBy } from "./brief";
 import type { Job as JobRow, Node } from "./api_types";
 import { millis } from "./format";
 import { Ago, Failure, Loading, Time, Wild } from "./parts";
@@ -8,7 +9,6 @@ import { useAsked, useNow } from "./live";
 import { Later } from "./later";
 import { LinesPanel, useLines } from "./lines";
 import { NodeMap } from "./map";
-import { askScoresAhead } from "./map_asked";
 import { reportAt } from "./past";
 import { Had, MaintenanceButton, SilentJob } from "./quiet";
 import { Events, Fact, KnownFault, Notable, Read, Suspects, Verdict } from "./report";
@@ -61,19 +61,21 @@ function Past(props: { job: string; at: string; begin: string | null }) {
 export function Job(props: { route: Route }) {
   const { id } = props.route;
   const at = props.route.query.get("at") ?? "";
+  useState(() => askJobAhead(props.route)); // before anything else is asked for
+  const present = useAsked("brief", at ? null : briefPath(id), REPORT_MS, id);
+  const snapshot = idIn("jobs/{id}/snapshot", id);
+  const then = useAsked("snapshot", at ? `${snapshot}?at=${encodeURIComponent(at)}` : null, PAST_MS, NO_JOB);
+  const report = at ? then : present;
+  const told = useMemo(() => present.data && toldBy(present.data), [present.data]);
   const row = useAsked("job", idIn("jobs/{id}", id), ROW_MS, id);
-  const present = idIn("jobs/{id}/snapshot", id);
-  const report = useAsked("snapshot", at ? `${present}?at=${encodeURIComponent(at)}` : present, at ? PAST_MS : REPORT_MS,
-    at ? NO_JOB : id);
   const upTo = millis(at);
   // Where no report of then can be made, what is known now tells of it.
-  const known = useAsked("snapshot", upTo !== null && report.error && !report.data ? present : null, PAST_MS, NO_JOB);
+  const known = useAsked("snapshot", upTo !== null && then.error && !then.data ? snapshot : null, PAST_MS, NO_JOB);
   const past = useMemo(() => known.data && upTo !== null ? reportAt(known.data, upTo) : null, [known.data, upTo]);
-  const nodes = useAsked("nodes", idIn("jobs/{id}/nodes", id), NODES_MS, id);
-  useEffect(() => askScoresAhead(id, props.route.query), [id]);
+  const nodes = useAsked("nodes", `${idIn("jobs/{id}/nodes", id)}?last=true`, NODES_MS, id);
   const [lines, setLines] = useLines(props.route);
   const [silencing, setSilencing] = useState<string | null>(null); // a node, or empty: the job
-  const shown = report.data ?? past;
+  const shown = at ? then.data ?? past : told;
   useEffect(() => {
     const state = shown?.verdict.state;
     document.title = state ? `${state.split("_").join(" ")} · ${id}` : id;

@@ -1,6 +1,7 @@
 // The page: which view an address shows.
 import { StrictMode, useEffect } from "react";
 import { createRoot } from "react-dom/client";
+import { askJobAhead } from "./brief";
 import { Fleet } from "./fleet";
 import { ReportFile } from "./file";
 import { handed } from "./handed";
@@ -9,7 +10,7 @@ import { Job } from "./job";
 import { Later } from "./later";
 import { stream } from "./live";
 import { Empty } from "./parts";
-import { followLinks, to, useRoute } from "./route";
+import { followLinks, routeNow, to, useRoute } from "./route";
 import { FileShell, Shell } from "./shell";
 
 const TITLES: Record<string, string> = { fleet: "L4", incidents: "Incidents · L4", agents: "Agents · L4", faults: "Faults · L4",
@@ -33,6 +34,7 @@ function View() {
   }
 }
 
+if (!handed) askJobAhead(routeNow());
 const root = createRoot(document.getElementById("app")!);
 if (handed) {
   root.render(<StrictMode><FileShell><ReportFile handed={handed} /></FileShell></StrictMode>);

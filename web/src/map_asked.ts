@@ -31,7 +31,7 @@ function scoresPath(job: string, asked: Record<string, string>): string {
 
 /** Asks for what the map most likely shows first, while the report is on its way. */
 export function askScoresAhead(job: string, query: URLSearchParams): void {
-  if ((query.get("map") ?? "nodes") === "nodes" && !query.get("at"))
+  if ((query.get("map") ?? "nodes") === "nodes")
     askAhead(scoresPath(job, { what: "nodes", rows: String(ROWS_MAX), width: String(columnsOf(0)) }));
 }
 

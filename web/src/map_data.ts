@@ -213,7 +213,7 @@ export function matrixOf(scores: Scores, known: Known, wantedPhase = ""): Matrix
   const end = placeOf(scores.end) ?? begin;
   const columns = starts.length;
   const column = Math.max(columns > 1 ? starts[1]! - begin : end - begin, 1);
-  const alarm = scores.what === "nodes" ? 3 * Math.log(Math.max(known.nodes.size, 2)) : ALARM_RATIO;
+  const alarm = scores.what === "nodes" ? 3 * Math.log(Math.max(known.nodes.size || known.report.job.nodes, 2)) : ALARM_RATIO;
   const { report } = known;
   const places = new Map(report.nodes.map((node, i) => [node.node, i]));
   const folded = foldedByNode(scores);

@@ -41,6 +41,8 @@ export class MovingView {
   }
 }
 
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+
 /** What draws on the canvas, made as large as it is shown. */
 export function prepared(element: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
   const ratio = window.devicePixelRatio || 1;
@@ -49,6 +51,8 @@ export function prepared(element: HTMLCanvasElement, width: number, height: numb
     element.height = Math.round(height * ratio);
     element.style.height = `${height}px`;
   }
+  const scheme = dark.matches ? "dark" : "light"; // for print, which is light
+  if (element.dataset["scheme"] !== scheme) element.dataset["scheme"] = scheme;
   const to = element.getContext("2d")!;
   to.setTransform(ratio, 0, 0, ratio, 0, 0);
   return to;

@@ -1,7 +1,8 @@
 // A report, in the order of the text report: verdict, suspects, events, fault, course, what was read.
 import { useState } from "react";
 import type { ReactNode } from "react";
-import type { Node, Report, ReportEvent, ReportNode } from "./api_types";
+import type { Node, Report, ReportNode } from "./api_types";
+import type { Told, ToldEvent } from "./brief";
 import { certainty, counted, grouped, harmless, millis, percent, ranksText, scopeText, sized, some, span,
   spoken, toneOf } from "./format";
 import { RawLines } from "./lines";
@@ -54,7 +55,7 @@ export function Verdict(props: { report: Report; suspect?: boolean; link?: React
 }
 
 interface SuspectsProps {
-  report: Report;
+  report: Told;
   ask: (query: LinesQuery) => void;
   /** Asks for maintenance of a node; without it none is offered. */
   silence?: (node: string) => void;
@@ -95,7 +96,7 @@ export function Suspects(props: SuspectsProps) {
   if (isGood(props.report.verdict.state) && !claimed) return null;
   const sure = all.filter((node) => node.confidence >= SHARE_MIN).slice(0, SUSPECTS_MAX);
   const shown = sure.length > 0 ? sure : all.slice(0, 1);
-  const rest = all.length - shown.length;
+  const rest = (props.report.whole?.nodes ?? all.length) - shown.length;
   return (
     <Section title="Who">
       {shown.length === 0 && <p className="note">The logs do not show a node.</p>}
@@ -176,7 +177,7 @@ const WHY: Record<string, string> = {
   stall: "stands where the job stood still",
 };
 
-export function EventRow(props: { event: ReportEvent; job: string; ask: (query: LinesQuery) => void }) {
+export function EventRow(props: { event: ToldEvent; job: string; ask: (query: LinesQuery) => void }) {
   const { event } = props;
   const values = event.parameters.slice(0, 4);
   return (
@@ -184,7 +185,7 @@ export function EventRow(props: { event: ReportEvent; job: string; ask: (query: 
       <div className="line"><span className={`role ${event.role}`}>{event.role}</span>
         {event.first.time && <Time at={event.first.time} precise />}
         <span className="note">{event.count === 1 ? "once" : `${grouped(event.count)} times`} on {
-          harmless(some(event.nodes, 2))}</span></div>
+          harmless(some(event.nodes, 2, event.on))}</span></div>
       <Template text={event.template} />
       {event.examples[0] && <pre className="raw"><Wild text={event.examples[0].text} /></pre>}
       <div className="line tail">
@@ -196,12 +197,12 @@ export function EventRow(props: { event: ReportEvent; job: string; ask: (query: 
   );
 }
 
-export function Events(props: { report: Report; ask: (query: LinesQuery) => void }) {
+export function Events(props: { report: Told; ask: (query: LinesQuery) => void }) {
   const { events, job } = props.report;
   const [open, setOpen] = useState(false);
   const causes = events.filter((event) => event.role !== "consequence");
   const consequences = events.filter((event) => event.role === "consequence");
-  const nodes = new Set(consequences.flatMap((event) => event.nodes)).size;
+  const nodes = props.report.whole?.consequence_nodes ?? new Set(consequences.flatMap((event) => event.nodes)).size;
   const times = consequences.reduce((sum, event) => sum + event.count, 0);
   const shown = open ? consequences : [];
   if (events.length === 0) {
@@ -240,8 +241,8 @@ export function Notable(props: { report: Report }) {
   );
 }
 
-export function Read(props: { report: Report }) {
-  const { job, stages, warnings, pool } = props.report;
+export function Read(props: { report: Told }) {
+  const { job, stages, warnings, pool, whole } = props.report;
   const begin = millis(job.begin);
   const end = millis(job.end);
   const course = stages.filter((stage) => stage.stage !== null);
@@ -265,7 +266,7 @@ export function Read(props: { report: Report }) {
       })}</p>}
       {warnings.length > 0 && <ul className="plain warnings">{warnings.slice(0, 5).map((warning, i) => (
         <li key={i}><Wild text={`${warning.file}: ${warning.reason}`} /></li>))}
-        {warnings.length > 5 && <li className="note">and {warnings.length - 5} more</li>}</ul>}
+        {warnings.length > 5 && <li className="note">and {(whole?.warnings ?? warnings.length) - 5} more</li>}</ul>}
     </Section>
   );
 }

@@ -33,6 +33,10 @@ function refresh(): void {
 
 window.addEventListener("popstate", refresh);
 
+export function routeNow(): Route {
+  return current;
+}
+
 export function useRoute(): Route {
   return useSyncExternalStore(
     (watcher) => { watchers.add(watcher); return () => watchers.delete(watcher); }, () => current);

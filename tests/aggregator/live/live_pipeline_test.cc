@@ -327,7 +327,8 @@ TEST_CASE("live pipeline: with its threads running, and stopped") {
       world.aggregator->jobs([&](const std::vector<scoring::JobRow>&) { ++answers; });
       world.aggregator->agents([&](bool, const auto&) { ++answers; });
       world.aggregator->counts([&](const live::Counts&) { ++answers; });
-      world.aggregator->job(kSampleJob, true, [&](const auto*, const auto&) { ++answers; });
+      world.aggregator->job(kSampleJob, live::ReportAge::now,
+                            [&](const auto*, const auto&) { ++answers; });
     }
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
