@@ -102,6 +102,39 @@ KINDS = [
       for error in ("RuntimeError: Time out when the reader waits for a batch at 600 seconds.",
                     "queue.Full: gave up waiting for the writer after 20 minutes",
                     "StoreError: no key of rank 3, timed out after 900000 ms")),
+    # Bars tell how much time went by, but not from when on: no pause before the failure is known.
+    *((f"bars whose begin nobody knows: {error}",
+       STAMPED + "".join(bar(i, 50, 1, "\n") for i in range(1, 41)) +
+       f"F0405 03:25:00.285624 538 client.cc:84] {error}\n*** Check failure stack trace: ***\n",
+       "crashed", error.split(":")[0])
+      for error in ("Non-OK-status: INTERNAL: Core 0 halted unexpectedly",
+                    "Check failed: shape.rank() == 2 (3 vs. 2)",
+                    "Fatal: the device does not answer")),
+    # The report of a communicator names the ranks that are not there, and waits for them.
+    *((f"a report of missing ranks: {line}",
+       "".join(at(f"iteration {i} loss 2.{i}", i) for i in range(1, 31)) + line + "\n",
+       "hung", part)
+      for line, part in (
+          ("Not all ranks joining collective, sequence number: 77\nmissing ranks: {3}",
+           "Not all ranks joining"),
+          ("#0-0 MISMATCH\n  Communicator ranks have different collective operation counts\n"
+           "  Rank 9 -- GPU 1 managed by process 811 on node 10.9.8.7", "operation counts"),
+          ("collective: nccl:all_gather\nmissing ranks: {0, 7}", "missing ranks"))),
+    # A controller logs the failure of a pod as a change of its state.
+    *((f"a pod that failed, at the level of information: {line}",
+       "".join(f"2026-01-27 07:30:{i:02d},259 INFO perf: global step {i} loss 1.{i}\n"
+               for i in range(1, 41)) +
+       f"2026-01-27 07:30:41,259 INFO manager: {line}\n", "crashed", part)
+      for line, part in (("[train-worker-5][status_update][Running to Failed]", "Failed"),
+                         ("sync job ml/llm, Event:PodFailed, ExitCode:137", "PodFailed"),
+                         ("pod train-worker-2: Running -> Failed", "Failed"))),
+    # srun cancels its own step when a task fails.
+    *((f"a step that is cancelled behind a failure: {error}",
+       STEPS + f'Traceback (most recent call last):\n  File "a.py", line 3, in b\n{error}\n'
+       "slurmstepd: error: *** STEP 4711.0 ON node-7 CANCELLED AT 2026-11-16T03:47:55 ***\n",
+       "crashed", error.split(":")[0])
+      for error in ("OSError: [Errno 5] Input/output error", "ValueError: no such shard",
+                    "gzip.BadGzipFile: CRC check failed")),
     # The sentence around an exception tells that it was caught.
     *((f"a heartbeat that failed with a {error} after the end",
        STEPS + f"\n{head}\nStep time: 2.35s\n" + LEFT + KEEP_ALIVE.format(4, error),

@@ -379,5 +379,45 @@ TEST_CASE("verdict: kind 'stood until a limit': what failed at an unknown time w
     }
 }
 
+TEST_CASE("verdict: kind 'missed': that a peer is gone is noticed late, a wait takes its time") {
+  for (const char* text : {"task 1 connected anew, it has likely restarted",
+                           "lost the connection to peer 1", "member 1 has left the group"})
+    for (const bool timeout : {false, true}) {
+      CAPTURE(text);
+      CAPTURE(timeout);
+      faults::Fault gone = fault("gone", Level::error, text);
+      gone.consequence = gone.accuses_peer = true;
+      gone.timeout = timeout;
+      const auto library = faults::Library().with({gone});
+      const State state = waited(
+          [&](MadeJob& job) {
+            for (const int rank : {0, 1, 2, 3}) job.say(rank, {text, Level::fatal}, 120'000);
+          },
+          0, &library);
+      CHECK((state == State::hung) == timeout);
+    }
+}
+
+TEST_CASE("verdict: kind 'too young': a job of seconds did not wait for minutes") {
+  for (const char* text : {"the store has no root info: wait failed", "no answer from the master",
+                           "barrier of the start was not reached"})
+    for (const int seconds : {20, 600}) {
+      CAPTURE(text);
+      CAPTURE(seconds);
+      faults::Fault wait = fault("wait", Level::fatal, text);
+      wait.consequence = wait.timeout = true;
+      const auto library = faults::Library().with({wait});
+      MadeJob job(4);
+      for (const int rank : {0, 1, 2, 3}) {
+        job.say(rank, {"reads the settings", Level::info}, 1'000);
+        job.say(rank, {text, Level::fatal}, seconds * 1'000);
+      }
+      Options options;
+      options.library = &library;
+      CHECK((diagnose(job.state(), {}, options).report.verdict.state == State::hung) ==
+            (seconds == 600));
+    }
+}
+
 }  // namespace
 }  // namespace l4::diagnose
