@@ -88,7 +88,10 @@ void order_stops(const job::JobView& view, const detect::FailureEvents& failures
   const bool step = is_of_step_alone(view, failures, *stop);
   const bool caused = std::ranges::any_of(failures.events, [&](const FailureEvent& failure) {
     if (!is_cause(hints, failure)) return false;
-    return precedes(view, failure, *stop) || (step && !precedes(view, *stop, failure));
+    // What the hardware did wrong no stop does to a program, wherever it stands.
+    const auto& faults = hints.faults[failure.event];
+    const bool hardware = !faults.empty() && faults.front()->category == faults::Category::hardware;
+    return precedes(view, failure, *stop) || (step && hardware && !precedes(view, *stop, failure));
   });
   for (const FailureEvent& failure : failures.events) {
     detect::EventHint& hint = hints.events[failure.event];

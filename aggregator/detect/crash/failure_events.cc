@@ -422,8 +422,9 @@ bool is_of_few_ranks(const job::JobView& view, const FailureEvent& event) {
 }
 
 /// Where the job has failed and no event says why, the ends of logs without progress may. Where
-/// nothing tells that it failed, those of few ranks do.
-void add_ends(const Setting& setting, std::vector<FailureEvent>& judged) {
+/// nothing tells that it failed, those of few ranks do. `dropped`: events that are no evidence.
+void add_ends(const Setting& setting, const std::set<std::uint32_t>& dropped,
+              std::vector<FailureEvent>& judged) {
   const auto fails = [](const FailureEvent& event) { return event.severity >= Severity::failure; };
   const auto explains = [&](const FailureEvent& event) {
     const EventHint& hint = setting.hints[event.event];
@@ -435,7 +436,7 @@ void add_ends(const Setting& setting, std::vector<FailureEvent>& judged) {
   const bool failed = std::ranges::any_of(judged, fails);
   for (std::uint32_t i = 0; i < setting.view.events.size(); ++i) {
     if (!may_indicate(setting.view.events[i], setting.hints[i]) ||
-        setting.hints[i].severity < Severity::fatal ||
+        setting.hints[i].severity < Severity::fatal || dropped.contains(i) ||
         std::ranges::find(judged, i, &FailureEvent::event) != judged.end())
       continue;
     auto event = judge(setting, i, true);
@@ -519,11 +520,14 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
     else
       judged.push_back(std::move(*event));
   }
+  std::set<std::uint32_t> dropped;  // events
   std::erase_if(judged, [&](const FailureEvent& event) {
-    return (clock.has_iterations() && caught.changed_nothing(event.event)) ||
-           is_cut_short(view, event, survived);
+    const bool drops = (clock.has_iterations() && caught.changed_nothing(event.event)) ||
+                       is_cut_short(view, event, survived);
+    if (drops) dropped.insert(event.event);
+    return drops;
   });
-  add_ends(setting, judged);
+  add_ends(setting, dropped, judged);
   for (FailureEvent& event : judged)
     (event.severity >= Severity::failure ? found.events : quiet).push_back(std::move(event));
   found.pooled = known.runs;
