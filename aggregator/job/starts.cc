@@ -123,7 +123,7 @@ Starts::Starts(const JobState& state) {
     }
   std::vector<Start> starts;
   starts.reserve(found.size());
-  for (auto& [key, start] : found) starts.push_back(std::move(start));
+  for (const auto& [key, start] : found) starts.push_back(start);
   follow_ranks(starts);
   join_others(starts);
   for (const Start& start : starts)

@@ -9,6 +9,7 @@
 #include "aggregator/detect/evidence/ending.h"
 #include "aggregator/diagnose/findings/hints.h"
 #include "aggregator/job/clock.h"
+#include "aggregator/job/share.h"
 #include "aggregator/job/view.h"
 #include "aggregator/numbers/verdict.h"
 #include "common/base/earliest.h"
@@ -258,7 +259,7 @@ bool stands_unended(const Findings& findings) {
   }
   const auto all = static_cast<std::size_t>(std::ranges::count_if(
       findings.view.ranks, [](const job::RankView& rank) { return !rank.launcher; }));
-  return all >= numbers::verdict().unended_of_min && ranks.size() * 2 <= all;
+  return all >= numbers::verdict().unended_of_min && job::is_few(ranks.size(), all);
 }
 
 bool stood_before_stop(const Findings& findings) {
