@@ -411,19 +411,21 @@ bool is_cut_short(const job::JobView& view, const FailureEvent& event,
 }
 
 /// Of several ranks few end with it, each with one: what all print while they start they have
-/// survived, and what one prints again it has, too.
+/// survived, and what one prints again it has, too. Launchers go on for long.
 bool is_of_few_ranks(const job::JobView& view, const FailureEvent& event) {
   std::set<std::uint32_t> ranks;
   for (const std::uint32_t i : event.occurrences) {
     const job::Occurrence& at = view.events[event.event].at[i];
-    if (at.stats.count > 1) return false;
-    ranks.insert(view.streams[at.stream].rank);
+    const std::uint32_t rank = view.streams[at.stream].rank;
+    if (at.stats.count > 1 || view.ranks[rank].launcher) return false;
+    ranks.insert(rank);
   }
   return view.ranks.size() > 1 && ranks.size() * 2 < view.ranks.size();
 }
 
 /// Where the job has failed and no event says why, the ends of logs without progress may. Where
-/// nothing tells that it failed, those of few ranks do. `dropped`: events that are no evidence.
+/// nothing tells that it failed, those of few ranks do, but for `dropped`: events that are no
+/// evidence of that.
 void add_ends(const Setting& setting, const std::set<std::uint32_t>& dropped,
               std::vector<FailureEvent>& judged) {
   const auto fails = [](const FailureEvent& event) { return event.severity >= Severity::failure; };
@@ -437,7 +439,7 @@ void add_ends(const Setting& setting, const std::set<std::uint32_t>& dropped,
   const bool failed = std::ranges::any_of(judged, fails);
   for (std::uint32_t i = 0; i < setting.view.events.size(); ++i) {
     if (!may_indicate(setting.view.events[i], setting.hints[i]) ||
-        setting.hints[i].severity < Severity::fatal || dropped.contains(i) ||
+        setting.hints[i].severity < Severity::fatal || (!failed && dropped.contains(i)) ||
         std::ranges::find(judged, i, &FailureEvent::event) != judged.end())
       continue;
     auto event = judge(setting, i, true);
