@@ -411,13 +411,18 @@ bool is_cut_short(const job::JobView& view, const FailureEvent& event,
 }
 
 /// Of several ranks few end with it, each with one: what all print while they start they have
-/// survived, and what one prints again it has, too. Launchers go on for long.
-bool is_of_few_ranks(const job::JobView& view, const FailureEvent& event) {
+/// survived, and what one prints again, or prints before an iteration into the same file, it has,
+/// too. Launchers and agents go on for long.
+bool is_of_few_ranks(const Setting& setting, const FailureEvent& event) {
+  const job::JobView& view = setting.view;
   std::set<std::uint32_t> ranks;
   for (const std::uint32_t i : event.occurrences) {
     const job::Occurrence& at = view.events[event.event].at[i];
     const std::uint32_t rank = view.streams[at.stream].rank;
-    if (at.stats.count > 1 || view.ranks[rank].launcher) return false;
+    const job::RankView& speaker = view.ranks[rank];
+    if (at.stats.count > 1 || speaker.launcher) return false;
+    if (!speaker.rank && !speaker.local_rank) return false;
+    if (at.first_line <= setting.files[at.stream].completed_line) return false;
     ranks.insert(rank);
   }
   return view.ranks.size() > 1 && ranks.size() * 2 < view.ranks.size();
@@ -443,8 +448,7 @@ void add_ends(const Setting& setting, const std::set<std::uint32_t>& dropped,
         std::ranges::find(judged, i, &FailureEvent::event) != judged.end())
       continue;
     auto event = judge(setting, i, true);
-    if (event && (failed || is_of_few_ranks(setting.view, *event)))
-      judged.push_back(std::move(*event));
+    if (event && (failed || is_of_few_ranks(setting, *event))) judged.push_back(std::move(*event));
   }
 }
 
