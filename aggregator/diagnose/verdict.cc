@@ -331,14 +331,14 @@ class FactSet {
   Facts known_ = 0;
 };
 
-void add_failures(const VerdictInput& input, FactSet& set) {
+/// `trained`: has_trained().
+void add_failures(const VerdictInput& input, bool trained, FactSet& set) {
   const Findings& findings = input.findings;
   const Opening opening = opening_of(findings);
   set.add(Fact::failed, findings.processes.first_left || input.lost_known ||
                             (has_failed(findings, input.silence_known) && is_sure(findings)));
   const bool stopped = was_stopped(findings);
   set.add(Fact::stopped, stopped);
-  const bool trained = has_trained(input);
   set.add(Fact::waited, ended_in_wait(findings) && !is_torn(findings) &&
                             (trained || !is_too_young_to_wait(findings)));
   const bool unended = input.silence_known && findings.live == nullptr && stands_unended(findings);
@@ -389,8 +389,9 @@ Facts facts_of(const VerdictInput& input) {
   const bool marked = findings.clock.has_iterations();
   FactSet set;
   add_ends(input, set);
-  add_failures(input, set);
-  set.add(Fact::untrained, !has_trained(input));
+  const bool trained = has_trained(input);
+  add_failures(input, trained, set);
+  set.add(Fact::untrained, !trained);
   set.add(Fact::unmarked, !marked);
   const bool slow = findings.slowdown.found && !findings.slowdown.by_symptoms;
   set.add(Fact::slowed, slow || findings.network.slow != nullptr);

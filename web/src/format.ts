@@ -86,8 +86,7 @@ export function ranksText(ranks: readonly number[], rangesMax = 4): string {
     (rest > 0 ? ` and ${grouped(rest)} more` : "");
 }
 
-/** A few of many names, and how many there are. */
-/** `all`: how many there are, of which `names` are the first. */
+/** A few of many names, and how many there are: `all`, of which `names` are the first. */
 export function some(names: readonly string[], most = 3, all = names.length): string {
   if (all <= most) return names.join(", ");
   return `${names.slice(0, most).join(", ")} and ${grouped(all - most)} more`;

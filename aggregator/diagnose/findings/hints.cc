@@ -158,6 +158,17 @@ void take_known(const std::vector<const faults::Fault*>& stated, EventHint& hint
                       : std::max(hint.severity, severity_of(fault.severity));
 }
 
+/// What an event says that the library does not know.
+void take_words(const job::EventView& event, std::string_view facts, detect::Parts without,
+                EventHint& hint) {
+  // A platform's word for the outcome, which is no error of the platform's.
+  hint.general = detect::ending_of(event.text) == detect::Ending::badly;
+  if (hint.general && !without.has(detect::Part::wording))
+    hint.severity = std::max(hint.severity, Severity::failure);
+  hint.waited = hint.severity >= Severity::failure && detect::states_wait(facts) &&
+                longest_duration(event) >= numbers::verdict().wait_min;
+}
+
 }  // namespace
 
 Millis longest_duration(const job::EventView& event) {
@@ -196,13 +207,8 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
     hint.mild = only_warns(event);
     if (!hints.faults[i].empty())
       take_known(hints.faults[i], hint);
-    else  // a platform's word for the outcome, which is no error of the platform's
-      hint.general = detect::ending_of(event.text) == detect::Ending::badly;
-    if (hint.general && hints.faults[i].empty() && !without.has(detect::Part::wording))
-      hint.severity = std::max(hint.severity, Severity::failure);
-    if (hints.faults[i].empty() && hint.severity >= Severity::failure)
-      hint.waited =
-          detect::states_wait(facts) && longest_duration(event) >= numbers::verdict().wait_min;
+    else
+      take_words(event, facts, without, hint);
     if (!hint.stop && detect::is_python_warning(event.text)) {  // whatever it warns of
       hint.mild = true;
       hint.severity = std::min(hint.severity, Severity::notice);

@@ -128,13 +128,18 @@ bool stood_until_stop(const Findings& findings, Millis least) {
   });
 }
 
+/// The failure that came first; null if nothing failed.
+const FailureEvent* first_failure(const Findings& findings) {
+  for (const FailureEvent& failure : findings.failures.events)  // by place
+    if (failure.severity >= Severity::failure) return &failure;
+  return nullptr;
+}
+
 /// The program worked on behind its last iteration, until a line tells of a failure of its own.
 bool failed_at_work(const Findings& findings) {
-  for (const FailureEvent& failure : findings.failures.events)
-    if (failure.severity >= Severity::failure)
-      return !findings.hints.events[failure.event].is_echo() &&
-             detect::hang::worked_until(findings.view, failure.first_stream, failure.first_line);
-  return false;
+  const FailureEvent* const first = first_failure(findings);
+  return first != nullptr && !findings.hints.events[first->event].is_echo() &&
+         detect::hang::worked_until(findings.view, first->first_stream, first->first_line);
 }
 
 /// The shortest pause before a failure that is a wait.
@@ -204,11 +209,9 @@ bool failed_at_unknown_time(const Findings& findings) {
 
 /// The first sign is that a peer is gone, and nothing waited: its end may be noticed late.
 bool missed_a_peer(const Findings& findings, Millis delay) {
-  if (delay >= numbers::verdict().stood_min || !nothing_waited(findings)) return false;
-  for (const FailureEvent& failure : findings.failures.events)  // by place
-    if (failure.severity >= Severity::failure)
-      return findings.hints.events[failure.event].accuses_peer;
-  return false;
+  const FailureEvent* const first = first_failure(findings);
+  return delay < numbers::verdict().stood_min && first != nullptr &&
+         findings.hints.events[first->event].accuses_peer && nothing_waited(findings);
 }
 
 }  // namespace
@@ -257,8 +260,7 @@ bool stands_unended(const Findings& findings) {
     for (const std::uint32_t i : failure.occurrences)
       ranks.insert(findings.view.streams[findings.view.events[failure.event].at[i].stream].rank);
   }
-  const auto all = static_cast<std::size_t>(std::ranges::count_if(
-      findings.view.ranks, [](const job::RankView& rank) { return !rank.launcher; }));
+  const std::size_t all = findings.view.training_ranks();
   return all >= numbers::verdict().unended_of_min && job::is_few(ranks.size(), all);
 }
 
