@@ -58,6 +58,7 @@ EXCEPTIONS = {
     "detect/delay/phases.h": {"kPastMax": MEMORY},
     "detect/delay/stalls.cc": {"even * 100": UNIT},
     "detect/delay/stalls.h": {"kStreamsMax": MEMORY},
+    "detect/evidence/accused.cc": {"kFrontMin = 4": LETTERS},
     "detect/evidence/ending.cc": {
         "kForms.size()": "bits of a word", "letter < 26": LETTERS, "text[at - 3]": LETTERS},
     "detect/evidence/statement.cc": {'"nan")': LETTERS},
@@ -113,7 +114,7 @@ EXCEPTIONS = {
     "diagnose/place_fault.cc": {"kAsked": SHOWN},
     "diagnose/read_summary.cc": {"kShown": SHOWN},
     "diagnose/report.h": {"kCluesMax": SHOWN, "kSourcesReadMax": SHOWN},
-    "diagnose/report_builder.cc": {"alike * 3 > nodes * 2": MOST},
+    "diagnose/report_builder.cc": {"alike * 3 > std::max(nodes, order.size()) * 2": MOST},
     "diagnose/summary.cc": {"kMax": SHOWN},
     "diagnose/suspicion.cc": {"kReasonsMax": SHOWN},
     "diagnose/findings/waiting.cc": {"waited_percent / 100": UNIT},

@@ -228,8 +228,9 @@ constexpr std::string_view kBoxSide = "=   ";  // of the box in which Hydra tell
 
 bool lists_below(std::string_view body) {
   constexpr std::size_t kHeadMax = 160;
-  constexpr std::array<std::string_view, 8> kListed{"ranks", "tasks",   "nodes",    "hosts",
-                                                    "pods",  "workers", "machines", "trainers"};
+  constexpr std::array<std::string_view, 12> kListed{
+      "ranks",    "tasks",    "nodes",      "hosts",      "pods",     "workers",
+      "machines", "trainers", "task names", "node names", "task ids", "rank ids"};
   const std::string_view text = text::trim_right(body);
   if (text.starts_with(kBoxSide)) return true;
   if (!text.ends_with(':')) return false;

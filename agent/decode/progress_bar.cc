@@ -161,6 +161,45 @@ std::optional<Bar> bar_without_total(std::string_view line) {
   return bar;
 }
 
+/// Where the drawing begins whose bracket opens at `open`: "|####----| 25.98% [".
+std::size_t begin_of_drawing(std::string_view line, std::size_t open) {
+  const std::size_t last = line.substr(0, open).find_last_not_of(" 0123456789.%");
+  if (last == kNowhere || line[last] != '|') return open;
+  const std::size_t first = line.substr(0, last).rfind('|');
+  return first == kNowhere ? open : first;
+}
+
+/// fastprogress and notebooks: `|###---| 25.98% [318/1224 02:00<05:44 0.8313]`, `[ 96/1230 14:22 <
+/// 2:52:41, 0.11 it/s, Epoch 0.08/1]`.
+std::optional<Bar> bar_in_brackets(std::string_view line) {
+  constexpr std::size_t kDrawingBytes = 512;
+  const std::size_t less = line.substr(0, kDrawingBytes).find('<');
+  if (less == kNowhere || less == 0) return std::nullopt;
+  const std::size_t open = line.substr(0, less).rfind('[');
+  if (open == kNowhere) return std::nullopt;
+  text::Cursor c{line, open + 1};
+  std::int64_t done = 0, total = 0;
+  c.skip_blanks();
+  if (!c.parse_number(1, 15, done) || !c.accept('/') || !c.parse_number(1, 15, total) ||
+      !text::is_blank(c.peek()))
+    return std::nullopt;
+  c.skip_blanks();
+  if (!parse_clock(c)) return std::nullopt;
+  c.skip_blanks();
+  if (c.at != less) return std::nullopt;
+  ++c.at;
+  c.skip_blanks();
+  if (!parse_clock(c)) return std::nullopt;
+  const std::size_t close = line.find(']', c.at);
+  if (close == kNowhere) return std::nullopt;
+  Bar bar;
+  bar.done = done;
+  bar.total = total;
+  bar.begin = begin_of_drawing(line, open);
+  bar.behind = text::trim(line.substr(close + 1));
+  return bar;
+}
+
 /// The letters of a text from `at` on, one after another.
 struct Letters {
   std::string_view text;
@@ -200,7 +239,8 @@ std::optional<Bar> find_bar(std::string_view line) {
       if (const auto bar = bar_at(line, sign)) return bar;
     at = sign + 1;
   }
-  return bar_without_total(line);
+  const auto open = bar_without_total(line);
+  return open ? open : bar_in_brackets(line);
 }
 
 bool is_description(std::string_view front) {
@@ -275,15 +315,16 @@ BarLine read_bar_line(std::string_view line, std::string_view before) {
 std::optional<Millis> clock_of_bar(std::string_view bar) {
   const std::size_t less = bar.rfind('<');
   if (less == kNowhere) return std::nullopt;
-  const std::size_t open = bar.substr(0, less).rfind('[');
-  if (open == kNowhere) return std::nullopt;
+  const std::size_t end = bar.substr(0, less).find_last_not_of(' ') + 1;
+  const std::size_t before = bar.substr(0, end).find_last_not_of("0123456789:");
+  if (before == kNowhere || (bar[before] != '[' && bar[before] != ' ')) return std::nullopt;
   std::int64_t seconds = 0;
-  text::Cursor c{bar, open + 1};
+  text::Cursor c{bar, before + 1};
   for (int part = 0; part < 3; ++part) {
     std::int64_t number = 0;
     if (!c.parse_number(part == 0 ? 1 : 2, part == 0 ? 6 : 2, number)) return std::nullopt;
     seconds = seconds * 60 + number;
-    if (c.at == less) return Millis{seconds * 1000};
+    if (c.at == end) return Millis{seconds * 1000};
     if (!c.accept(':')) return std::nullopt;
   }
   return std::nullopt;

@@ -10,7 +10,8 @@
 namespace l4::decode {
 namespace {
 
-// Parents: `record` and `extra` are loguru's, `fields` tracing's, `error` and `host` ECS's.
+// Parents: `record` and `extra` are loguru's, `fields` tracing's, `error` and `host` ECS's,
+// `jsonPayload` and `resource.labels` Google Cloud's.
 constexpr std::array kKeys{
     StructuredKey{"", "message", Role::message, 9},
     StructuredKey{"record", "message", Role::message, 9},
@@ -73,6 +74,9 @@ constexpr std::array kKeys{
     StructuredKey{"kubernetes", "host", Role::host, 6},
     StructuredKey{"kubernetes", "pod_name", Role::host, 4},
     StructuredKey{"", "podname", Role::host, 4},
+    StructuredKey{"labels", "pod_name", Role::host, 4},
+    StructuredKey{"labels", "node_name", Role::host, 6},
+    StructuredKey{"labels", "task_name", Role::host, 3},
     StructuredKey{"", "exc_info", Role::trace, 9},
     StructuredKey{"", "exc_text", Role::trace, 9},
     StructuredKey{"", "exception", Role::trace, 9},
@@ -102,10 +106,10 @@ constexpr auto kQuietKeys = std::to_array<std::string_view>(
      "log.logger", "ecs.version"});
 constexpr auto kQuietParents = std::to_array<std::string_view>(
     {"labels", "kubernetes", "process", "thread", "file", "source", "elapsed", "span", "spans",
-     "log", "ecs", "agent", "attrs", "level", "time", "docker", "container", "host", "exception"});
+     "log", "ecs", "agent", "attrs", "resource", "level", "time", "docker", "container", "host", "exception"});
 /// Parents that carry no information.
 constexpr auto kPlainParents =
-    std::to_array<std::string_view>({"", "record", "extra", "fields", "context"});
+    std::to_array<std::string_view>({"", "record", "extra", "fields", "context", "jsonpayload"});
 
 template <std::size_t N>
 bool one_of(std::string_view text, const std::array<std::string_view, N>& names) {
@@ -118,8 +122,9 @@ bool one_of(std::string_view text, const std::array<std::string_view, N>& names)
 const StructuredKey* find_key(std::string_view parent, std::string_view name) {
   static constexpr text::RowsByFirst kByFirst{kKeys, &StructuredKey::key};
   if (name.empty()) return nullptr;
-  const bool plain =
-      equals_lower(parent, "") || equals_lower(parent, "record") || equals_lower(parent, "fields");
+  constexpr auto kMessages =
+      std::to_array<std::string_view>({"", "record", "fields", "jsonpayload"});
+  const bool plain = one_of(parent, kMessages);
   for (const StructuredKey& key : kByFirst.of(lower(name[0])))
     if (equals_lower(name, key.key) &&
         (key.parent == "*" || equals_lower(parent, key.parent) || (plain && key.parent.empty())))

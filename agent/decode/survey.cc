@@ -104,8 +104,13 @@ std::optional<std::int32_t> Survey::count_label(std::string_view& line) {
   if (!label) return label;
   if (++block_.labels == 1) block_.lines_before_label = block_.lines - 1;
   const auto slot = static_cast<std::size_t>(*label) % block_.seen_labels.size();
-  block_.repeated_labels += line[0] == ' ' || block_.seen_labels.test(slot);
+  const std::int32_t step = *label - block_.last_label;
+  block_.uneven_labels += block_.labels > 2 && step != block_.label_step;
+  block_.padded_labels += line[0] == ' ';
+  block_.repeated_labels += block_.seen_labels.test(slot);
+  block_.label_step = step;
   block_.seen_labels.set(slot);
+  block_.last_label = *label;
   line = text::trim_left(line.substr(length));
   return label;
 }
@@ -171,7 +176,9 @@ void Survey::observe(std::string_view block) {
 
 void Survey::judge_labels() {
   if (!labels_)
-    labels_ = block_.labels >= 4 && block_.repeated_labels > 0 &&
+    labels_ = block_.labels >= 4 &&
+              (block_.repeated_labels > 0 ||
+               (block_.padded_labels > 0 && block_.uneven_labels > 0)) &&
               block_.labels * 10 >= (block_.lines - block_.lines_before_label) * 6;
   else if (block_.lines >= 50 && block_.labels * 20 < block_.lines)
     labels_ = false;

@@ -27,7 +27,9 @@ class Survey {
   struct Count {
     std::uint64_t lines = 0, labels = 0, local_tags = 0, rank_mismatches = 0;
     std::uint64_t lines_before_label = 0;
-    std::uint64_t repeated_labels = 0;  ///< repeated or padded labels: no enumeration
+    /// Repeated labels, and padded ones that do not grow evenly, are no enumeration.
+    std::uint64_t repeated_labels = 0, padded_labels = 0, uneven_labels = 0;
+    std::int32_t last_label = 0, label_step = 0;
     std::bitset<4096> seen_labels;
     /// `descents`: labels below the previous one; numbers of steps never fall, ranks do.
     std::uint64_t bracket_labels = 0, descents = 0;

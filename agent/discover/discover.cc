@@ -102,6 +102,7 @@ class Search {
   Result<Discovery> finish(const std::vector<fs::path>& paths);
 
  private:
+  void take_left_out();
   Error nothing_found(const std::vector<fs::path>& paths) const;
   void add(const Found& found, const std::string& prefix, const std::vector<std::string>& above,
            bool asked_for);
@@ -126,6 +127,13 @@ class Search {
   std::set<std::pair<std::uint64_t, std::uint64_t>> seen_;
   std::map<std::string, std::size_t> jobs_;
   std::map<std::string, std::pair<std::size_t, std::uint64_t>> skipped_;  // files, bytes
+  /// One left out by its extension that may hold a log all the same, with what add() needs.
+  struct LeftOut {
+    Found found;
+    std::string prefix;
+    std::vector<std::string> above;
+  };
+  std::vector<LeftOut> left_out_;
 };
 
 /// Node, rank and the rest, from the layout, the known names, else the folder, else the file.
@@ -150,6 +158,8 @@ void Search::add(const Found& found, const std::string& prefix,
     auto& skipped = skipped_[fs::path{found.relative}.extension().string()];
     ++skipped.first;
     skipped.second += found.on_disk.bytes;
+    if (left_out_.size() < options_.files_max && may_hold_lines(found.path.filename().string()))
+      left_out_.push_back({found, prefix, above});
     return;
   }
   if (!seen_.insert(identity).second) {
@@ -222,7 +232,22 @@ Error Search::nothing_found(const std::vector<fs::path>& paths) const {
   return {where, reason};
 }
 
+/// Where nothing else is, a text that is no log by its extension is read all the same.
+void Search::take_left_out() {
+  for (const LeftOut& one : left_out_) {
+    add(one.found, one.prefix, one.above, true);
+    const std::string extension = one.found.path.extension().string();
+    if (const auto counted = skipped_.find(extension);
+        counted != skipped_.end() && --counted->second.first == 0)
+      skipped_.erase(counted);
+  }
+  if (!out_.files.empty())
+    warn("no_log", out_.files.front().name,
+         "no log by its extension, but there is no other file: read as one");
+}
+
 Result<Discovery> Search::finish(const std::vector<fs::path>& paths) {
+  if (out_.files.empty()) take_left_out();
   out_.files = join_rotated(std::move(out_.files));
   for (const auto& [extension, count] : skipped_)
     warn("skipped", "*" + extension,

@@ -90,20 +90,51 @@ bool is_json_log_line(std::string_view line) {
          (fields.stamp || fields.level != Level::unknown);
 }
 
+bool is_job_state(std::string_view json) {
+  constexpr std::array<std::string_view, 8> kStates{
+      "status", "state", "phase", "lastState", "TrainingJobStatus", "SecondaryStatus", "job_state",
+      "lifecycleState"};
+  constexpr std::array<std::string_view, 10> kReasons{
+      "exitCode",      "exit_code",     "ExitCode",     "statusReason", "reason",
+      "FailureReason", "failureReason", "state_reason", "StateReason",  "errorMessage"};
+  bool state = false, reason = false;
+  while (!(state && reason)) {
+    const std::size_t open = json.find('"');
+    const std::size_t close = json.find('"', std::min(open, json.size() - 1) + 1);
+    if (open == json.npos || close == json.npos) return false;
+    const std::string_view key = json.substr(open + 1, close - open - 1);
+    json.remove_prefix(close + 1);
+    const std::size_t next = json.find_first_not_of(" \t\r\n");
+    if (next == json.npos || json[next] != ':') continue;
+    state |= std::ranges::find(kStates, key) != kStates.end();
+    reason |= std::ranges::find(kReasons, key) != kReasons.end();
+  }
+  return true;
+}
+
 bool holds_json_log(const std::filesystem::path& path) {
-  constexpr std::size_t kLineBytesMax = 64 * 1024;
+  constexpr std::size_t kHeadBytesMax = 64 * 1024;
   if (!has_json_extension(path.native())) return false;
   auto reader = FileReader::open(path);
   if (!reader) return false;
-  std::string line(kLineBytesMax, '\0');
+  std::string head(kHeadBytesMax, '\0');
   std::size_t size = 0;
-  while (size < line.size()) {
-    const auto n = reader->read({line.data() + size, line.size() - size});
+  while (size < head.size()) {
+    const auto n = reader->read({head.data() + size, head.size() - size});
     if (!n || *n == 0) break;
     size += *n;
   }
-  line.resize(std::min(line.find('\n'), size));
-  return is_json_log_line(line);
+  head.resize(size);
+  const std::string_view all{head};
+  return is_json_log_line(all.substr(0, all.find('\n'))) ||
+         (plain_name(path.native()).ends_with(".json") && is_job_state(all));
+}
+
+bool may_hold_lines(std::string_view file_name) {
+  constexpr std::array<std::string_view, 7> kTexts{".json", ".jsonl", ".md",  ".csv",
+                                                   ".tsv",  ".html",  ".ipynb"};
+  const std::string_view name = plain_name(file_name);
+  return std::ranges::any_of(kTexts, [&](std::string_view end) { return name.ends_with(end); });
 }
 
 Content content_of_head(std::string_view head) {

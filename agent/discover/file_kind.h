@@ -1,8 +1,8 @@
 // Tells whether a file is a log, by its extension and its first 4 KiB.
 //
 // Files with extensions of data (csv, pt, safetensors ...), of code or of settings are never logs.
-// Files called .json or .jsonl are logs only if a logger wrote their first line. Any other file is
-// a log if its head, unpacked and decoded, is text. No state.
+// Files called .json or .jsonl are logs only if a logger wrote their first line, or if they hold the
+// state of a job. Any other file is a log if its head, unpacked and decoded, is text. No state.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,15 @@ bool has_data_extension(std::string_view file_name);
 bool has_json_extension(std::string_view file_name);
 /// True for a line that a structured logger wrote, not data.
 bool is_json_log_line(std::string_view line);
-/// True for a file called .json or .jsonl whose first line a structured logger wrote, not data.
+/// True for JSON in which a batch system or an orchestrator tells the state of a job and the reason
+/// of it: it has a key of each (kubectl get pods -o json, describe-jobs, sacct --json).
+bool is_job_state(std::string_view json);
+/// True for a file called .json or .jsonl whose first line a structured logger wrote, not data, and
+/// for one called .json that holds the state of a job (in its first 64 KiB).
 bool holds_json_log(const std::filesystem::path& path);
+
+/// True for extensions of data that people also give to texts in which a log stands (.md, .csv ..).
+bool may_hold_lines(std::string_view file_name);
 
 enum class Content : std::uint8_t { text, binary };
 

@@ -114,20 +114,24 @@ bool rank_name(const PathParts& parts, PathFacts& facts) {
   return true;
 }
 
-/// `workerlog.3` (Paddle; counted on each node), `rank.3`, `trainer.3`.
+/// `workerlog.3` (Paddle; counted on each node), `rank.3`, `trainer.3`, `out.3` (Intel MPI's
+/// `-outfile-pattern out.%r`).
 bool numbered_extension(const PathParts& parts, PathFacts& facts) {
   constexpr std::array<std::string_view, 6> kRanks{"rank", "worker", "trainer",
                                                    "task", "proc",   "process"};
+  constexpr std::array<std::string_view, 5> kOutputs{"out", "err", "output", "stdout", "stderr"};
   const auto value = number(parts.extension);
   if (!value) return false;
   const std::string stem = lower(parts.stem);
   if (stem == "workerlog" || stem == "local_rank" || stem == "localrank") {
     facts.local_rank = value;
   } else {
-    const bool counted = std::any_of(kRanks.begin(), kRanks.end(), [&](std::string_view word) {
-      return stem.ends_with(word) &&
-             (stem.size() == word.size() || !is_letter(stem[stem.size() - word.size() - 1]));
-    });
+    const bool output = std::ranges::find(kOutputs, stem) != kOutputs.end();
+    const bool counted =
+        output || std::any_of(kRanks.begin(), kRanks.end(), [&](std::string_view word) {
+          return stem.ends_with(word) &&
+                 (stem.size() == word.size() || !is_letter(stem[stem.size() - word.size() - 1]));
+        });
     if (!counted) return false;
     facts.rank = Rank{*value};
   }
@@ -166,14 +170,32 @@ bool slurm_extension(const PathParts& parts) {
          parts.extension == "o" || parts.extension == "e" || parts.extension == "txt";
 }
 
-/// `JOB-NODE-TASK.out`, `JOB-NODE.out`: the job from the front, the task from the end, so that
-/// nodes may have dashes of their own.
+/// Bytes of "NAME-" in `NAME-JOB-TASK`: what stands before a job's number that a task's follows
+/// (Slurm's `%x-%j-%t`). 0 if the number may be a date, or the one behind it that of an array.
+std::size_t name_before_job(std::string_view stem, std::string_view extension) {
+  constexpr std::size_t kJobMin = 5, kTaskMax = 4, kDate = 8;
+  const std::size_t last = stem.find_last_of("-_.");
+  if (last == stem.npos || last == 0) return 0;
+  const std::size_t front = stem.find_last_of("-_.", last - 1);
+  if (front == stem.npos || front == 0) return 0;
+  const std::string_view job = stem.substr(front + 1, last - front - 1);
+  const std::string_view task = stem.substr(last + 1);
+  const bool date = job.size() == kDate && (job.starts_with("19") || job.starts_with("20"));
+  const bool array = stem[last] == '_' && (extension == "out" || extension == "err");
+  const bool both = all_digits(job) && all_digits(task);
+  return both && job.size() >= kJobMin && task.size() <= kTaskMax && !date && !array ? front + 1
+                                                                                     : 0;
+}
+
+/// `JOB-NODE-TASK.out`, `JOB-NODE.out`, `NAME-JOB-TASK.log`: the job from the front, the task from
+/// the end, so that nodes may have dashes of their own.
 bool slurm_task(const PathParts& parts, PathFacts& facts) {
   std::string_view stem = parts.stem;
   if (!slurm_extension(parts)) return false;
   const bool slurm = stem.starts_with("slurm-");
-  if (slurm) stem.remove_prefix(6);
-  const std::size_t first = stem.find_first_of("-_");
+  const std::size_t named = slurm ? 0 : name_before_job(stem, parts.extension);
+  stem.remove_prefix(slurm ? 6 : named);
+  const std::size_t first = stem.find_first_of(named > 0 ? "-_." : "-_");
   if (slurm && first != stem.npos && stem[first] == '_') return false;  // array: slurm-J_A.out
   if (first == stem.npos || first < 2 || !all_digits(stem.substr(0, first))) return false;
   const std::string_view middle = stem.substr(first + 1);

@@ -44,6 +44,7 @@ class EpochCounter {
   void restart() {
     last_ = before_ = step_ = 0;
     in_epoch_ = 0;
+    through_ = false;
     first_.reset();
     total_.reset();
     counted_in_.reset();
@@ -64,6 +65,7 @@ class EpochCounter {
     }
     if (!first_) first_ = First{number, epoch_};
     if (number > last_) step_ = number - last_;
+    through_ = (through_ || (grown > 0 && number > last_)) && before_ == 0;
     last_ = number;
     total_ = total;
     counted_in_ = epoch_;
@@ -98,7 +100,7 @@ class EpochCounter {
     return done ? wire::Reach::total : wire::Reach::unknown;
   }
   bool is_last_epoch(const AnnouncedTotals& announced) const {
-    if (!epoch_) return true;
+    if (!epoch_ || through_) return true;
     const bool from_zero = first_ && first_->epoch == 0;
     if (epochs_) return *epoch_ + (from_zero ? 1 : 0) >= *epochs_;
     return announced.epochs && *epoch_ + (from_zero ? 1 : 0) == *announced.epochs;
@@ -125,6 +127,7 @@ class EpochCounter {
   std::optional<std::int64_t> epochs_;  ///< how many there are
   std::optional<std::int64_t> total_;
   bool with_number_ = false;
+  bool through_ = false;  ///< numbers go on over epochs, so their total is that of the run
   bool started_ = false;  ///< since the last number
   std::int64_t last_ = 0, step_ = 0;
   std::int64_t before_ = 0;    ///< iterations of earlier epochs

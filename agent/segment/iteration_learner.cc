@@ -19,6 +19,8 @@ LocalTemplateId id_of_bar(std::int64_t total, BarKind kind) {
 
 Standing standing_of(const Counter& counter, const Company& company, bool epoch_beside) {
   const bool in_epoch = counter.in_epoch || (epoch_beside && counter.sign != Sign::none);
+  const bool clean = company.measured && !company.evaluation && !company.preparation;
+  if (counter.leads && counter.sign == Sign::none && !in_epoch && clean) return Standing::fair;
   if (counter.sign == Sign::none && !in_epoch)
     return company.preparation ? Standing::none : Standing::bare;
   const bool named = counter.sign == Sign::word;
@@ -121,6 +123,7 @@ void IterationLearner::count(Watched& watched, std::size_t index, const Counters
   field.unit = counter.unit;
   field.sign = counter.sign;
   field.in_epoch = counter.in_epoch;
+  field.leads = counter.leads;
   field.name = counter.name;
 }
 
@@ -144,7 +147,7 @@ bool IterationLearner::convinces(const Field& field, const Watched& watched,
     case Standing::fair:
       if (field.sign == Sign::bar) return true;
       if (field.unit == Unit::iteration && field.total > 0) return field.streak >= 1;
-      return field.streak >= (field.unit == Unit::iteration ? kNamed : kMeasured);
+      return field.streak >= (field.unit == Unit::iteration || field.leads ? kNamed : kMeasured);
     case Standing::weak:
       if (field.sign == Sign::bar) return trusted || field.streak >= kMeasured;
       if (field.unit == Unit::epoch) return field.streak >= kEpoch;
@@ -192,6 +195,8 @@ bool IterationLearner::is_better(const Field& field) const {
     if (alike && field.step > 0 && marker.step > 0 && field.step < marker.step) return true;
     const bool outer = marker.unit == Unit::epoch && field.unit == Unit::iteration;
     if (outer && field.falls <= marker.falls) return true;
+    // "186: 2.1 avg loss, .., 11904 images": samples count what the number before them counts.
+    if (marker.unit == Unit::sample && field.leads && field.falls <= marker.falls) return true;
   }
   return false;
 }
@@ -209,7 +214,9 @@ bool IterationLearner::continues_leader(const Field& field, const Counter& count
   const bool next_epoch = epoch && counters.epoch && *counters.epoch == *epoch + 1;
   const std::int64_t ahead = next_epoch ? counter.value + std::max<std::int64_t>(marker.step, 1)
                                         : counter.value - marker.last;
-  const bool alike = counter.in_epoch == marker.in_epoch && (counter.in_epoch || counter.total > 0);
+  const bool leads = counter.leads && marker.leads;
+  const bool alike =
+      counter.in_epoch == marker.in_epoch && (counter.in_epoch || counter.total > 0 || leads);
   return (counter.name != 0 || alike) && counter.name == marker.name &&
          counter.unit == marker.unit && counter.total == marker.total &&
          field.standing >= marker.standing && ahead > 0 &&
@@ -322,6 +329,19 @@ void IterationLearner::note_company(Watched& watched, std::string_view line,
   watched.company.evaluation = bar == BarKind::evaluation;
 }
 
+/// In a row of the table, the head above it says which number counts, and that others are measures.
+/// Other lines of its template, such as the number of a source line, count nothing.
+void IterationLearner::read_row(Watched& watched, std::string_view line, Counters& counters) const {
+  const auto counter = table_->counter_of(line);
+  if (!counter && !watched.rows) return;
+  counters = {};
+  if (!counter) return;
+  watched.rows = true;
+  counters.items[0] = *counter;
+  counters.size = 1;
+  watched.company = {.measured = true, .training = true};
+}
+
 std::optional<IterationLearner::Learned> IterationLearner::observe(LocalTemplateId id,
                                                                    std::string_view message,
                                                                    const Moment& now,
@@ -345,7 +365,10 @@ std::optional<IterationLearner::Learned> IterationLearner::observe(LocalTemplate
   }
   if (!place) return std::nullopt;
   Watched& watched = watched_[*place];
+  if (counters.size == 0 && watched.seen == 0)
+    if (const auto head = TableHead::read(message)) table_ = head;
   note_company(watched, message, counters.bar ? std::optional(counters.bar_kind) : std::nullopt);
+  if (table_ && !counters.bar) read_row(watched, message, counters);
   if (counters.size == 0) {
     ++watched.seen;
     return std::nullopt;

@@ -27,6 +27,7 @@
 #include "agent/segment/announced_totals.h"
 #include "agent/segment/progress_grammar.h"
 #include "agent/segment/rule_pack.h"
+#include "agent/segment/table_head.h"
 #include "common/base/flat_table.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
@@ -99,6 +100,7 @@ class IterationLearner {
     Unit unit = Unit::unknown;
     Sign sign = Sign::none;
     bool in_epoch = false;
+    bool leads = false;
     bool paused = false;  ///< it ran while the marker paused, as an evaluation does
     Standing standing = Standing::none;
   };
@@ -109,6 +111,7 @@ class IterationLearner {
     Company company = {};
     std::uint16_t best_streak = 0;
     bool counts = false;  ///< a line of it had a counter
+    bool rows = false;    ///< its lines are rows of a table
     std::uint32_t seen = 0;
     /// Many lines were seen and no number grew: the template is not examined any more.
     bool hopeless() const;
@@ -119,6 +122,7 @@ class IterationLearner {
   };
 
   std::optional<std::size_t> watch(LocalTemplateId id, bool urgent = false);
+  void read_row(Watched& watched, std::string_view line, Counters& counters) const;
   static void note_company(Watched& watched, std::string_view line, std::optional<BarKind> bar);
   /// What is known of a line beside its counters. `clock`: its bar's.
   struct Seen {
@@ -145,6 +149,7 @@ class IterationLearner {
   FlatTable<std::uint8_t> places_;  // index in watched_, by template; read for every line
   std::size_t oldest_ = 0;          ///< where the search for a template to evict begins
   std::uint32_t refused_ = 0;       ///< templates that found no room
+  std::optional<TableHead> table_;  ///< the last head of a table
   std::optional<Place> leader_;
   std::optional<Place> former_;  ///< the marker that the present one has outlasted
   std::uint32_t changes_ = 0;

@@ -3,132 +3,15 @@
 #include <algorithm>
 #include <charconv>
 
+#include "agent/segment/progress_words.h"
 #include "agent/segment/whole_number.h"
 #include "common/base/ascii.h"
 #include "common/base/find_bytes.h"
-#include "common/parameters/by_first_letters.h"
 
 namespace l4::segment {
 namespace {
 
 using enum Says;
-
-/// Where two rows fit a word, the upper one counts.
-constexpr std::array<ProgressWord, 112> kWords{{
-    {"step", iteration, false, "global_step: 31"},
-    {"iter", iteration, false, "iter 120: loss 2.1"},
-    {"iteration", iteration, false, "iteration [ 7]"},
-    {"it", iteration, false, "it=15 gnorm=0.3"},
-    {"batch", iteration, false, "Batch [20]"},
-    {"minibatch", iteration, false, "minibatch 40 done"},
-    {"update", iteration, false, "\"num_updates\": \"30\""},
-    {"round", iteration, false, "[ROUND 94]"},
-    {"tick", iteration, false, "tick 902 kimg 45143.4"},
-    {"epoch", epoch, false, "Epoch 199: Train Loss 0.2"},
-    {"episode", epoch, false, "episode 12 return 3.5"},
-    {"sample", sample, false, "\"samples_count\": 128"},
-    {"example", sample, false, "seen examples: 4096"},
-    {"token", sample, false, "tokens: 32768"},
-    {"image", sample, false, "images: 640"},
-    {"sequence", sample, false, "sequences: 64"},
-    {"num", number, false, "\"epoch_num\": 3"},
-    {"number", number, false, "step number 3"},
-    {"idx", number, false, "batch_idx=3"},
-    {"index", number, false, "batch index 3"},
-    {"count", number, false, "step count: 3"},
-    {"process", other_thing, false, "Killing subprocess 4100"},
-    {"subprocess", other_thing, false, "subprocess 7"},
-    {"pid", other_thing, false, "pid=4100"},
-    {"port", other_thing, false, "port 29500"},
-    {"rank", other_thing, false, "local_rank: 3"},
-    {"node", other_thing, false, "node 3"},
-    {"worker", other_thing, false, "worker 3"},
-    {"thread", other_thing, false, "thread 3"},
-    {"layer", other_thing, false, "layer 3"},
-    {"gpu", other_thing, false, "GPU 3"},
-    {"npu", other_thing, false, "NPU 3"},
-    {"device", other_thing, false, "device: 3"},
-    {"seed", other_thing, false, "seed 3"},
-    {"line", other_thing, false, "line 779"},
-    {"lineno", other_thing, false, "\"lineno\": 48"},
-    {"attempt", other_thing, false, "attempt 3"},
-    {"retry", other_thing, false, "retry 3/10"},
-    {"channel", other_thing, false, "Channel 03/32"},
-    {"request", other_thing, false, "request 12"},
-    {"task", other_thing, false, "task 12"},
-    {"file", other_thing, false, "file 3/9"},
-    {"bucket", other_thing, false, "bucket 3"},
-    {"expert", other_thing, false, "expert 3"},
-    {"trial", other_thing, false, "trial 3"},
-    {"loader", other_thing, false, "DataLoader 0"},
-    {"loss", measure, true, "loss: 2.1"},
-    {"lr", measure, false, "lr 0.0004"},
-    {"learning", measure, false, "learning rate: 1e-4"},
-    {"perplexity", measure, false, "perplexity 9.1"},
-    {"ppl", measure, false, "ppl=9.1"},
-    {"acc", measure, false, "train_acc : 0.71"},
-    {"accuracy", measure, false, "accuracy=0.4"},
-    {"grad", measure, false, "grad norm: 0.5"},
-    {"gnorm", measure, false, "gnorm 0.5"},
-    {"reward", measure, false, "reward: 1.5"},
-    {"return", measure, false, "return 3.5"},
-    {"kl", measure, false, "kl: 0.01"},
-    {"throughput", measure, false, "throughput 120"},
-    {"tflops", measure, false, "tflops: 407"},
-    {"flops", measure, false, "flops 1.2"},
-    {"mfu", measure, false, "mfu: 41%"},
-    {"tps", measure, false, "tps: 7034"},
-    {"wps", measure, false, "wps=7034"},
-    {"ups", measure, false, "ups=1.2"},
-    {"speed", measure, false, "Speed: 1272 samples/sec"},
-    {"time", measure, false, "iteration_time : 71"},
-    {"elapsed", measure, false, "elapsed 3"},
-    {"eta", measure, false, "eta: 0:00:44"},
-    {"ms", measure, false, "ms/batch 10"},
-    {"sec", measure, false, "1272 samples/sec"},
-    {"second", measure, false, "seconds: 3.1"},
-    {"train", training, true, "Training bar"},
-    {"eval", evaluation, true, "Evaluating: 5"},
-    {"valid", evaluation, true, "Validation DataLoader 0"},
-    {"val", evaluation, false, "Val: [10/100]"},
-    {"test", evaluation, false, "Test: [ 0/98]"},
-    {"testing", evaluation, false, "Testing DataLoader 0"},
-    {"predict", evaluation, true, "Predicting 3"},
-    {"infer", evaluation, true, "inference 3/10"},
-    {"load", preparation, true, "Loading checkpoint shards"},
-    {"fetch", preparation, true, "Fetching 4 files"},
-    {"download", preparation, true, "Downloading data"},
-    {"upload", preparation, true, "uploaded 3/9"},
-    {"map", preparation, false, "Map (num_proc=8)"},
-    {"tokeniz", preparation, true, "Tokenizing train dataset"},
-    {"filter", preparation, true, "Filter"},
-    {"shard", preparation, true, "shards 3/17"},
-    {"pack", preparation, true, "Packing"},
-    {"generating", preparation, false, "Generating train split"},
-    {"saving", preparation, false, "Saving the dataset"},
-    {"convert", preparation, true, "Converting format"},
-    {"preprocess", preparation, true, "Preprocessing"},
-    {"processing", preparation, false, "Processing documents"},
-    {"captur", preparation, true, "Capturing CUDA graphs"},
-    {"writing", preparation, false, "Writing parquet"},
-    {"reading", preparation, false, "Reading parquet"},
-    {"resolv", preparation, true, "Resolving data files"},
-    {"sanity", preparation, false, "Sanity Checking"},
-    {"quantiz", preparation, true, "Quantizing blocks"},
-    {"extract", preparation, true, "Extracting"},
-    {"unpack", preparation, true, "Unpacking"},
-    {"compil", preparation, true, "Compiling kernels"},
-    {"building", preparation, false, "Building CXX object"},
-    {"prepar", preparation, true, "Preparing data"},
-    {"cach", preparation, true, "Caching latents"},
-    {"copying", preparation, false, "Copying files"},
-    {"import", preparation, true, "Importing"},
-    {"index", preparation, true, "Indexing"},
-    {"collat", preparation, true, "Collating"},
-    {"grouping", preparation, false, "Grouping texts in chunks"},
-    {"splitting", preparation, false, "Splitting dataset"},
-}};
-constexpr parameters::ByFirstLetters kByLetters(kWords);
 
 /// One look-up for each character of a line that is asked about.
 struct Signs {
@@ -140,30 +23,6 @@ struct Signs {
 
 bool is_one_of(char c, const Signs& set) {
   return set.holds[static_cast<unsigned char>(c)];
-}
-
-std::optional<Says> meaning_of(std::string_view word) {
-  for (const ProgressWord& known : kByLetters.of(word)) {
-    if (!begins_lower(word, known.low)) continue;
-    const std::string_view rest = word.substr(known.low.size());
-    if (rest.empty() || known.begins || rest == "s" || rest == "S" || rest == "es")
-      return known.says;
-  }
-  constexpr std::string_view kStep = "step";  // timestep, globalstep
-  if (word.size() > kStep.size() && begins_lower(word.substr(word.size() - kStep.size()), kStep))
-    return iteration;
-  return std::nullopt;
-}
-
-/// The last part of the name that ends before `end`: "step" of "global_step", "Updates" of
-/// "numUpdates".
-std::string_view last_part(std::string_view line, std::size_t end) {
-  std::size_t begin = end;
-  while (begin > 0 && is_letter(line[begin - 1])) {
-    if (begin < end && is_upper(line[begin]) && !is_upper(line[begin - 1])) break;
-    --begin;
-  }
-  return line.substr(begin, end - begin);
 }
 
 std::size_t skip_back(std::string_view line, std::size_t at, const Signs& set) {
@@ -191,12 +50,6 @@ struct Name {
   bool plural = false;
   std::uint32_t hash = 0;
 };
-
-std::uint32_t hash_of(std::string_view word) {
-  std::uint32_t hash = 2166136261U;  // FNV-1a
-  for (const char c : word) hash = (hash ^ static_cast<unsigned char>(lower(c))) * 16777619U;
-  return hash;
-}
 
 /// Only names of what is counted are compared.
 Name name_of(std::string_view word) {
@@ -264,9 +117,22 @@ std::optional<Whole> rounded_number(std::string_view line, std::size_t begin, st
   return Whole{value, 0, begin, last};
 }
 
-/// True if a bar is drawn from `at` on: tqdm's "[00:31<01:00", Keras's "[==>..]", rich's "━━".
+/// "02:00<05:44", "14:22 < 2:52:41": the times of a bar, without a bracket of their own.
+bool are_times(std::string_view line, std::size_t at) {
+  static constexpr Signs kClock = "0123456789:";
+  const std::size_t begin = at;
+  while (at < line.size() && is_one_of(line[at], kClock)) ++at;
+  const bool clock = at > begin + 3 && line.substr(begin, at - begin).contains(':');
+  at = skip_blanks(line, at);
+  return clock && at_or_blank(line, at) == '<' &&
+         is_digit(at_or_blank(line, skip_blanks(line, at + 1)));
+}
+
+/// True if a bar is drawn from `at` on: tqdm's "[00:31<01:00", Keras's "[==>..]", rich's "━━",
+/// fastprogress's "02:00<05:44".
 bool is_drawn(std::string_view line, std::size_t at) {
   at = skip_blanks(line, at);
+  if (is_digit(at_or_blank(line, at))) return are_times(line, at);
   const char first = at_or_blank(line, at);
   const auto code = static_cast<unsigned char>(at_or_blank(line, at + 1));
   if (static_cast<unsigned char>(first) == 0xE2) return code >= 0x94 && code <= 0x96;
@@ -420,8 +286,19 @@ class Finder {
     return whole.total > 0 && (whole.begin > percent_ || is_drawn(line_, whole.end));
   }
 
+  /// "186: -nan avg loss", "[142] train-logloss": nothing stands before the number, and it is set
+  /// apart from what follows.
+  bool leads(const Whole& whole) const {
+    const std::size_t begin = skip_blanks(line_, 0);
+    const char behind = at_or_blank(line_, whole.end);
+    const bool boxed = begin + 1 == whole.begin && line_[begin] == '[' && behind == ']';
+    return (boxed || (begin == whole.begin && behind == ':')) &&
+           is_blank(at_or_blank(line_, whole.end + 1));
+  }
+
   void add(const Whole& whole, Unit unit, std::uint32_t name, bool bar) {
     Counter counter{whole.value, whole.total, unit};
+    counter.leads = leads(whole);
     counter.in_epoch = is_in_epoch(whole);
     if (name != 0 && unit != Unit::unknown) {
       counter.sign = Sign::word;
@@ -590,10 +467,6 @@ Company company_of(std::string_view line) {
   });
   company.evaluation &= !company.training;
   return company;
-}
-
-std::span<const ProgressWord> progress_words() {
-  return kWords;
 }
 
 }  // namespace l4::segment

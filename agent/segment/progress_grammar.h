@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 
 namespace l4::segment {
@@ -30,6 +29,7 @@ struct Counter {
   Unit unit = Unit::unknown;
   Sign sign = Sign::none;
   bool in_epoch = false;   ///< stands right behind an epoch, in brackets or before a total
+  bool leads = false;      ///< begins the line, and a colon or a bracket sets it apart
   std::uint32_t name = 0;  ///< hash of the word; 0 if none
 };
 
@@ -67,26 +67,5 @@ struct Company {
   bool preparation = false;  ///< something is loaded, converted, saved and so on
 };
 Company company_of(std::string_view line);
-
-/// What a word says about the number beside it, or about its line.
-enum class Says : std::uint8_t {
-  iteration,
-  epoch,
-  sample,
-  other_thing,  ///< the number counts or names something else
-  number,       ///< the word before it says what is counted ("batch index 3")
-  measure,
-  evaluation,
-  training,
-  preparation
-};
-
-struct ProgressWord {
-  std::string_view low;
-  Says says = Says::measure;
-  bool begins = false;  ///< longer words that begin with it say the same
-  std::string_view example;
-};
-std::span<const ProgressWord> progress_words();
 
 }  // namespace l4::segment

@@ -141,8 +141,18 @@ struct Listed {
   IndicatingEvent event;
   EventScope scope;
   Severity severity;
-  bool wraps = false;  ///< says only that something failed, and its next line what
+  bool wraps = false;      ///< says only that something failed, and its next line what
+  bool lost_peer = false;  ///< a root although it only tells of what befell another
 };
+
+/// Of the lines about a lost peer that lead, the first counts most, however badly those end that
+/// print the others.
+void raise_first_report(std::vector<Listed>& listed) {
+  const auto first = std::ranges::find(listed, true, &Listed::lost_peer);
+  for (auto other = first; other != listed.end(); ++other)
+    if (other->lost_peer)
+      first->event.score = first->scope.score = std::max(first->event.score, other->event.score);
+}
 
 /// Roots first, then what else failed, then consequences. Where all is consequence, the first of
 /// them is the nearest to what nobody says; wrappers, and lines that only were new, stand behind
@@ -396,8 +406,10 @@ void build_events(const Built& built, Diagnosis& diagnosis) {
     std::ranges::stable_sort(out.parameters, std::greater<>{}, &ParameterCount::count);
     EventScope scope = scope_of_event(built, failure, out.score);
     const bool wraps = hint.general && has_next_line(built, failure);
-    listed.push_back({std::move(out), std::move(scope), failure.severity, wraps});
+    const bool lost_peer = out.role == Role::root && is_consequence(failure, hint);
+    listed.push_back({std::move(out), std::move(scope), failure.severity, wraps, lost_peer});
   }
+  raise_first_report(listed);
   sort_events(listed);
   for (Listed& one : listed) {
     diagnosis.report.events.push_back(std::move(one.event));
@@ -496,7 +508,7 @@ Scope scope_of(const Built& built) {
   const auto alike = static_cast<std::size_t>(std::ranges::count_if(order, [&](std::uint32_t node) {
     return built.suspects.node(node).score > numbers::diagnose().scope_alike * best;
   }));
-  if (alike * 3 > nodes * 2 && nodes > 1) return Scope::all;
+  if (alike * 3 > std::max(nodes, order.size()) * 2 && nodes > 1) return Scope::all;
   if (alike > 1) return Scope::several;
   if (best < numbers::diagnose().scope_score_min) return Scope::unknown;
   if (const auto* outsider = outsider_of(built, order.front(), nodes))

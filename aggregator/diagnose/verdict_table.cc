@@ -56,6 +56,8 @@ constexpr std::array kRows{
     VerdictRow{facts(peer_lost, lost), facts(untrained, live), State::node_lost, state_lost, {}},
     VerdictRow{facts(peer_lost), facts(untrained, live), State::crashed, state_gone, {}},
     VerdictRow{facts(peer_lost, untrained), facts(live), State::crashed, state_gone, {}},
+    VerdictRow{facts(tidied), facts(untrained, cut_short, live), State::finished, state_ended_well,
+               "its program ended by itself, and printed no error"},
     VerdictRow{facts(ended), facts(live), State::unknown, state_untold,
                "its processes have ended, and nothing says how"},
 

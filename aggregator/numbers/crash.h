@@ -48,6 +48,9 @@ struct Crash {
   /// [lines] a line without a time belongs to the end if a line of after the end follows
   /// within so many
   std::uint64_t gap_lines = 64;
+  /// [parts] failures with which a log ends count, where progress has no time, if they span
+  /// at most one of so many parts of its time
+  std::int64_t burst_part = 4;
   /// [bytes] a last line that was cut short is compared from this length on
   std::size_t cut_length_min = 16;
   /// [times] a known warning is in excess on a stream that prints it so often as the median

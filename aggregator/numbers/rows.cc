@@ -87,6 +87,7 @@ constexpr Row kRows[] = {
     row<&Crash::unhurt_lines>("crash", "unhurt_lines"),
     row<&Crash::unhurt_kinds>("crash", "unhurt_kinds"),
     row<&Crash::gap_lines>("crash", "gap_lines"),
+    row<&Crash::burst_part>("crash", "burst_part"),
     row<&Crash::cut_length_min>("crash", "cut_length_min"),
     row<&Crash::excess_times>("crash", "excess_times"),
     row<&Crash::rare_nodes_min>("crash", "rare_nodes_min"),

@@ -24,6 +24,7 @@ using wire::ParameterKind;
 constexpr std::size_t kTextMax = 2048;
 constexpr std::size_t kTokens = 192;
 constexpr std::size_t kMentions = 24;
+constexpr std::size_t kGap = 2;     // blanks between the cells of a row
 constexpr std::size_t kReach = 12;  // tokens between a complaint and the named one
 
 enum class Kind : std::uint8_t { word, number, name, range, address, mark };
@@ -31,6 +32,7 @@ enum class Kind : std::uint8_t { word, number, name, range, address, mark };
 struct Token {
   Kind kind = Kind::mark;
   std::string_view text;
+  bool cell = false;  ///< the first cell of a row: a gap follows
   char mark() const { return kind == Kind::mark ? text[0] : '\0'; }
 };
 
@@ -124,6 +126,8 @@ class Lexer {
       return add(Kind::number, size - stem.size());
     }
     add(Kind::name, size);
+    const std::string_view gap = text_.substr(at_, kGap);
+    if (size_ == 1 && (gap.starts_with('\t') || gap == "  ")) tokens_[0].cell = true;
     const std::size_t port = port_size(text_.substr(at_));
     if (port > 2) at_ += port;
   }
@@ -212,7 +216,7 @@ class BlameReader {
   }
 
   const Complaint* complaint(std::size_t i) const {
-    if (tokens_[i].kind != Kind::word) return nullptr;
+    if (tokens_[i].kind != Kind::word && tokens_[i].kind != Kind::name) return nullptr;
     const Complaint* found = find_word(kComplaints, tokens_[i].text);
     if (found != nullptr && found->low == "memory" && (i == 0 || !is(i - 1, "of"))) return nullptr;
     return found;
@@ -247,7 +251,8 @@ class BlameReader {
     const bool heads = has_mark(i + 1, ':') && (is(i + 2, "task") || is(i + 2, "tasks"));
     // "GPU node-8": the number of a device in ROCm's topology.
     const bool device = i > 0 && (is(i - 1, "gpu") || is(i - 1, "numa"));
-    if (token.kind == Kind::name && !device && (heads || is_host_start(token.text)) &&
+    // "bert-worker-2   0/1   OOMKilled   0   28m": a row of a table of pods or nodes.
+    if (token.kind == Kind::name && !device && (heads || token.cell || is_host_start(token.text)) &&
         !is_no_host(token.text)) {
       found.named = Named::node;
       return with_values(found, i);
@@ -364,6 +369,7 @@ class BlameReader {
       return has_mark(behind, '"') && (has_mark(behind + 1, ':') || has_mark(behind + 1, '='));
     // "Worker IP address: 10.0.0.7" may stand anywhere.
     const bool place = found.named == Named::node && tokens_[found.begin].kind == Kind::word;
+    if (place && has_mark(behind, '=')) return true;  // logfmt: "Pod failed: .. pod=worker-2"
     return has_mark(behind, ':') && (place || has_mark(found.begin - 1, '\n'));
   }
 
@@ -533,6 +539,25 @@ std::string_view ended_command(std::string_view text, std::array<char, 32>& buff
   return text;
 }
 
+/// "-- Process 0 terminated with the following error:" of torch.multiprocessing.spawn, whose
+/// processes are counted as ranks. Gives "rank 0 exited" in `buffer`; else `text`.
+std::string_view spawned_process(std::string_view text, std::array<char, 32>& buffer) {
+  constexpr std::string_view kFront = "-- Process ", kBack = " terminated ";
+  constexpr std::size_t kDigitsMax = 5;
+  const std::size_t at = text.find(kFront);
+  if (at == text.npos) return text;
+  const std::string_view rest = text.substr(at + kFront.size());
+  const std::string_view number = front_while(rest, is_digit);
+  if (number.empty() || number.size() > kDigitsMax ||
+      !rest.substr(number.size()).starts_with(kBack))
+    return text;
+  auto to = buffer.begin();
+  for (const std::string_view part :
+       {std::string_view{"rank "}, number, std::string_view{" exited"}})
+    to = std::ranges::copy(part, to).out;
+  return {buffer.begin(), to};
+}
+
 }  // namespace
 
 bool is_complaint(std::string_view word) {
@@ -540,8 +565,9 @@ bool is_complaint(std::string_view word) {
 }
 
 void mark_blamed(std::string_view message, std::vector<Parameter>& out) {
-  std::array<char, 32> buffer;
-  BlameReader(ended_command(singled_out(message), buffer)).read(out);
+  std::array<char, 32> buffer, spawned;
+  const std::string_view text = spawned_process(singled_out(message), spawned);
+  BlameReader(ended_command(text, buffer)).read(out);
 }
 
 }  // namespace l4::parameters

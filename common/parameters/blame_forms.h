@@ -144,6 +144,8 @@ inline constexpr std::array kComplaintList{
     Complaint{"exit", Side::before, "task 5 exit code 137", "rank 5"},
     Complaint{"segmentation", Side::before, "task 2: Segmentation fault", "rank 2"},
     Complaint{"memory", Side::before, "task 2: Out Of Memory", "rank 2"},
+    Complaint{"out-of-memory", Side::before, "replica llm-worker-1 ran out-of-memory",
+              "host llm-worker-1"},
     Complaint{"error", Side::before, "/task:3 has been set to ERROR", "rank 3"},
     Complaint{"blacklisting", Side::behind, "Blacklisting host cn-8", "host cn-8"},
     Complaint{"excluding", Side::behind, "excluding node cn-8", "host cn-8"},
@@ -192,7 +194,7 @@ inline constexpr std::array kLinkList{
     LinkWord{"send"},       LinkWord{"data"},       LinkWord{"following"},
     LinkWord{"ms"},         LinkWord{"seconds"},    LinkWord{"sec"},
     LinkWord{"raylet"},     LinkWord{"actor"},      LinkWord{"gpu"},
-    LinkWord{"container"},
+    LinkWord{"container"},  LinkWord{"ran"},
 };
 inline constexpr ByFirstLetters kLinks(kLinkList);
 

@@ -74,6 +74,9 @@ OOM_KILLS = ("slurmstepd: error: Detected {} oom_kill events in StepId={}. Some 
              "have been OOM Killed.\n")
 
 # Kinds that were judged wrongly, each in three wordings.
+LAST_WORDS = ("2024-04-12 03:32:54.942117: F client.h:80] Terminating process because the JAX "
+              "distributed service detected fatal errors. This most likely indicates that another "
+              "task died; see the other task logs for more details.\n")
 KINDS = [
     # Nobody knows when the bar was drawn; what stands behind it in the file came later.
     *((f"a time-out behind a bar without a time: {kind}",
@@ -128,6 +131,35 @@ KINDS = [
       for line, part in (("[train-worker-5][status_update][Running to Failed]", "Failed"),
                          ("sync job ml/llm, Event:PodFailed, ExitCode:137", "PodFailed"),
                          ("pod train-worker-2: Running -> Failed", "Failed"))),
+    # Systems tell the outcome of what they ran, and a line before it why.
+    *((f"an outcome behind its reason: {outcome}",
+       "".join(f"Aug 19 23:20:{i:02d} dl04 run.sh[4811]: step {i} loss 2.{i}\n"
+               for i in range(1, 41)) +
+       f"Aug 19 23:20:42 dl04 {reason}\nAug 19 23:20:43 dl04 {outcome}\n", "crashed", part)
+      for reason, outcome, part in (
+          ("systemd[1]: tts.service: A process of this unit has been killed by the OOM killer.",
+           "systemd[1]: tts.service: Failed with result 'oom-kill'.", "OOM killer"),
+          ("am[7]: ERROR Container [pid=12069] is running beyond the 'PHYSICAL' memory limit",
+           "am[7]: INFO Application finished with final status: FAILED", "beyond the"),
+          ("cobalt[9]: Info: maximum execution time exceeded; initiating job termination",
+           "cobalt[9]: Info: task completed normally with an exit code of 143", "maximum exec"))),
+    # Of lines about a peer the first leads, not the worst.
+    *((f"the first of the lines about a lost peer: {first}",
+       STEPS + f"{first}\n" + LAST_WORDS, None, part)
+      for first, part in (
+          ("2024-04-12 03:32:54.700000: E coordination_service.cc:1325] "
+           "/job:jax_worker/replica:0/task:1 has been set to ERROR in coordination service: "
+           "UNAVAILABLE: Task /job:jax_worker/replica:0/task:1 heartbeat timeout.", "set to ERROR"),
+          ("2024-04-12 03:32:54.700000: E coordination_service_agent.cc:482] Coordination agent is "
+           "set to ERROR: UNAVAILABLE", "Coordination agent"),
+          ("2024-04-12 03:32:54.700000: E client.cc:7] UNAVAILABLE: The following tasks are "
+           "unhealthy (stopped sending heartbeats): task 1", "unhealthy"))),
+    # A tracker that closes its run ended with the program, which printed no exception.
+    *((f"a tracker's last words: {word}",
+       "".join(f"2026-01-27 07:30:{i:02d},259 INFO perf: global step {i} loss 1.{i}\n"
+               for i in range(1, 41)) + f"wandb: {word}\n", "finished", None)
+      for word in ("Find logs at: ./wandb/run-1/logs", "\U0001f680 View run a at: x\nwandb: Find "
+                   "logs at: /data/wandb/run-2/logs", "Synced 5 files\nwandb: Find logs at: w/l")),
     # srun cancels its own step when a task fails.
     *((f"a step that is cancelled behind a failure: {error}",
        STEPS + f'Traceback (most recent call last):\n  File "a.py", line 3, in b\n{error}\n'

@@ -95,6 +95,14 @@ bool is_before_buffered(const job::Stream& stream, const job::EventStats& stats,
          numbers::crash().buffered_iterations_max * clock.stride;
 }
 
+/// A failure with which a log ends that was silent for most of its time before.
+bool is_closing_burst(const job::Stream& state, const job::Occurrence& occurrence,
+                      const EventHint& hint) {
+  if (hint.severity < Severity::failure || !state.begin || !state.end) return false;
+  const Millis behind = *state.end - *occurrence.time;
+  return behind * numbers::crash().burst_part <= *state.end - *state.begin;
+}
+
 /// Whether an occurrence began after the end of progress, judged within its stream.
 bool after_progress(const job::JobView& view, const job::JobClock& clock,
                     std::optional<TimeMs> node_progress, const job::Occurrence& occurrence,
@@ -117,10 +125,12 @@ bool after_progress(const job::JobView& view, const job::JobClock& clock,
   const auto progress = own ? own : node_progress;
   // The end of progress is unknown, so only the last lines of a stream can be about it, and what a
   // batch system says among them of the limit at which it ended the job.
-  if (!progress)
-    return occurrence.first_line >= stream.state->tail_line ||
-           (hint.stop && !hint.general &&
-            stream.state->is_among_last(occurrence.first_line, numbers::verdict().last_lines));
+  if (!progress) {
+    const job::Stream& state = *stream.state;
+    if (occurrence.first_line >= state.tail_line) return true;
+    const bool last = state.is_among_last(occurrence.first_line, numbers::verdict().last_lines);
+    return last && ((hint.stop && !hint.general) || is_closing_burst(state, occurrence, hint));
+  }
   const Millis margin = std::max(numbers::crash().margin_min,
                                  Millis{static_cast<std::int64_t>(2 * clock.gap_median_ms)});
   return *occurrence.time + margin >= *progress;

@@ -32,6 +32,17 @@ std::string_view stem_of(std::string_view name) {
   return name.substr(0, name.find_first_of("0123456789"));
 }
 
+/// True for names of one family: "bert-worker-2" and "bert-launcher-x7k9" are pods of one job.
+bool is_akin(std::string_view one, std::string_view other) {
+  constexpr std::size_t kFrontMin = 4;
+  const std::string_view stem = stem_of(one);
+  if (!stem.empty() && stem_of(other) == stem) return true;
+  const auto end = std::ranges::mismatch(one, other).in1;
+  const std::string_view shared{one.begin(), end};
+  const std::size_t dash = shared.rfind('-');
+  return dash != shared.npos && dash + 1 >= kFrontMin;
+}
+
 std::optional<std::int32_t> number(std::string_view text) {
   std::int32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -123,10 +134,8 @@ std::optional<std::uint32_t> Accusers::node_of(std::string_view name) const {
 bool Accusers::may_be_outside(const Parameter& value) const {
   if (view_.nodes.size() <= 1) return true;
   if (value.kind == ParameterKind::address) return named_by_address_;
-  const std::string_view stem = stem_of(value.value);
-  return std::ranges::any_of(view_.nodes, [&](const job::NodeView& node) {
-    return !stem.empty() && stem_of(node.name) == stem;
-  });
+  return std::ranges::any_of(
+      view_.nodes, [&](const job::NodeView& node) { return is_akin(value.value, node.name); });
 }
 
 /// A number far beyond the known ranks is no rank of this job; rank 0 alone may speak for all.

@@ -13,7 +13,7 @@
 namespace l4::detect {
 namespace {
 
-constexpr std::array<EndingForm, 59> kForms{{
+constexpr std::array<EndingForm, 61> kForms{{
     {Ending::gone,
      "leaked {semaphore|shared_memory|shared memory|folder|file}*clean up at *shutdown",
      "resource_tracker: There appear to be 56 leaked semaphore objects to clean up at shutdown"},
@@ -66,8 +66,11 @@ constexpr std::array<EndingForm, 59> kForms{{
      "JobFailed: Submitted script failed, see the driver log"},
     {Ending::badly, "{reporting|reported} {training|job|run} failure",
      "sagemaker-training-toolkit ERROR Reporting training FAILURE"},
-    {Ending::badly, "{job|run|training|script} {finished|ended|completed}: failed",
+    {Ending::badly,
+     "{job|run|training|script|application|task|workflow} {finished|ended|completed}"
+     "{: | with |: with | with status | with final status: | with state }{failed|failure|killed}",
      "torchx 2024-05-02 ERROR Job finished: FAILED"},
+    {Ending::badly, "failed with result", "coqui.service: Failed with result 'oom-kill'."},
     {Ending::badly, "abnormal termination (", "(1) Abnormal termination (signal 9)"},
     {Ending::badly, "{non-zero|nonzero} {exit |return |}{code|status}",
      "The replica workerpool0-0 exited with a non-zero status of 1. See the logs"},
@@ -113,6 +116,7 @@ constexpr std::array<EndingForm, 59> kForms{{
      "End time: Tue Mar  4 09:20:20 UTC 2025"},
     {Ending::tidied, "destroy_process_group() was not called before program exit",
      "Warning: WARNING: destroy_process_group() was not called before program exit"},
+    {Ending::tidied, "find logs at: ", "wandb: Find logs at: wandb/run-20241008/logs"},
     {Ending::tidied, "group has not been destroyed before",
      "Warning: WARNING: process group has NOT been destroyed before we destruct ProcessGroupNCCL."},
     {Ending::kept,

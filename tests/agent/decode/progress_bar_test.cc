@@ -38,6 +38,11 @@ TEST_CASE("progress bar: the counts, and the text behind the bar") {
            Row{"Sanity Checking: 12it [00:00, ?it/s]Killed by signal 9", 12, -1,
                "Killed by signal 9"},
            Row{" 30%|###4      | 30/90 [00:30<01:00]", 30, 90, ""},
+           Row{"Epoch 2/5 : |\u2588\u2588----| 25.98% [318/1224 02:00<05:44 0.8313]libgomp: Thread "
+               "creation failed",
+               318, 1224, "libgomp: Thread creation failed"},
+           Row{" [ 96/1230 14:22 < 2:52:41, 0.11 it/s, Epoch 0.08/1]", 96, 1230, ""},
+           Row{"|###---| 50.00% [3/6 1:00:02<1:00:02]Killed", 3, 6, "Killed"},
        })
     check(row);
 }

@@ -61,6 +61,16 @@ TEST_CASE("speaker prefix: one row per kind") {
   }
 }
 
+TEST_CASE("speaker prefix: kind 'numbers that grow': padded iterations are no labels") {
+  for (const char* line : {"loss 2.5", "-nan, -nan avg loss, 0.1 rate", "next"}) {
+    std::string text;
+    for (int i = 7; i < 14; ++i)
+      text += (i < 10 ? "  " : " ") + std::to_string(i) + ": " + line + "\n";
+    const auto read = test::decode_text(text);
+    for (const auto& record : read.records) CHECK_FALSE(record.rank);
+  }
+}
+
 TEST_CASE("speaker prefix: labels and hosts need to recur") {
   const auto once = test::decode_text("12: a note\nplain\nplain\nnode-1: a note\nplain\n");
   for (const auto& record : once.records) CHECK_FALSE(record.rank);

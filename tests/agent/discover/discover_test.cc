@@ -94,6 +94,42 @@ TEST_CASE("discover: JSON is a log if a logger wrote its first line") {
   CHECK(find(*found, "n1/train.json") != nullptr);
 }
 
+TEST_CASE("discover: kind 'a state of the job': what a batch system tells as JSON is read") {
+  const l4::test::TempFolder folder;
+  folder.file("train.log");
+  folder.file("describe-jobs.json",
+              "{\n  \"jobs\": [\n    {\n      \"status\": \"FAILED\",\n      \"container\": "
+              "{\"exitCode\": 137,\n \"reason\": \"killed\"}\n    }\n  ]\n}\n");
+  folder.file("pods.json", "{\"items\": [{\"phase\": \"Failed\", \"reason\": \"Evicted\"}]}\n");
+  folder.file("sacct.json", "{\"jobs\": [{\"state\" : \"FAILED\", \"exit_code\": 1}]}\n");
+  folder.file("config.json", "{\n  \"state\": \"train\",\n  \"hidden_size\": 4096\n}\n");
+  folder.file("text.json", "{\"note\": \"reason: of no state\", \"value\": \"exitCode\"}\n");
+  const auto found = discover({folder.path()});
+  REQUIRE(found);
+  CHECK(found->files.size() == 4);
+  CHECK(find(*found, "config.json") == nullptr);
+  CHECK(find(*found, "text.json") == nullptr);
+}
+
+TEST_CASE("discover: kind 'nothing else is there': texts that are no logs by their extension") {
+  for (const char* name : {"report.md", "cloud.jsonl", "metrics.csv"}) {
+    CAPTURE(name);
+    const l4::test::TempFolder folder;
+    folder.file(name, "{\"a\": 1}\nstep 1 loss 2.1\n");
+    folder.file("train.py", "import torch\n");
+    const auto found = discover({folder.path()});
+    REQUIRE(found);
+    REQUIRE(found->files.size() == 1);
+    CHECK(found->files[0].name == name);
+    CHECK(warned(*found, "no_log"));
+    folder.file("rank0.log");
+    const auto beside = discover({folder.path()});
+    REQUIRE(beside);
+    REQUIRE(beside->files.size() == 1);
+    CHECK(beside->files[0].name == "rank0.log");
+  }
+}
+
 TEST_CASE("discover: links") {
   const l4::test::TempFolder folder;
   const l4::test::TempFolder other;

@@ -48,6 +48,13 @@ const Row kRows[] = {
     {"slurm-12345.out", "", -1, -1, 0, kMerged, "12345"},
     {"slurm-12345_7.out", "", -1, -1, 0, kMerged, "12345_7"},
     {"slurm-12345-3.out", "", 3, -1, 0, kRank, "12345"},
+    {"opt125m-889123-5.log", "", 5, -1, 0, kRank, "889123"},
+    {"train.gpt-4711002.17.err", "", 17, -1, 0, kRank, "4711002"},
+    {"eval_771234_0.txt", "", 0, -1, 0, kRank, "771234"},
+    {"run-20240502-3.log", "", -1, -1, 0, kOther, ""},           // a date
+    {"sweep_771234_3.out", "", -1, -1, 0, kMerged, "771234_3"},  // of an array
+    {"out.3", "", 3, -1, 0, kRank, ""},
+    {"stderr.12", "", 12, -1, 0, kRank, ""},
     {"pretrain-gpt-98765.out", "", -1, -1, 0, kMerged, "98765"},
     {"98765.out", "", -1, -1, 0, kMerged, "98765"},
     {"worker-3.log", "worker-3", 3, -1, 0, kRank, ""},

@@ -91,6 +91,9 @@ TEST_CASE("kind: the last printed number of the last epoch, where each tenth is 
   CHECK(last_reach({{1, 10}, {1, 20}, {2, 10}}, 27, two) == before);
   CHECK(last_reach({{1, 10}, {1, 20}}, 27, two) == pass);
   CHECK(last_reach({{0, 10}, {0, 20}, {1, 10}, {1, 20}}, 27, two) == total);  // epochs from 0
+  // Numbers that go on over epochs: the total beside them is that of the run.
+  CHECK(last_reach({{1, 10}, {1, 20}, {2, 30}, {3, 40}}, 40, {}) == total);
+  CHECK(last_reach({{1, 10}, {1, 20}, {2, 30}}, 40, {}) == before);
   CHECK(last_reach({{0, 10}, {0, 20}, {1, 10}, {1, 20}}, 27, {}) == pass);
   // Without a printed total the epochs before tell it.
   CHECK(last_reach({{1, 10}, {1, 20}, {2, 10}, {2, 20}}, std::nullopt, two) == total);

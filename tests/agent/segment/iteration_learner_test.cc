@@ -97,9 +97,24 @@ TEST_CASE("the step line of a framework nobody knows is its marker") {
       {"bare",
        [](int i) { return fmt::format("round {} ended with a score of {:.3f}", i, 1.0 / i); }},
       {"epochs alone", [](int i) { return fmt::format("Epoch {} begins", i); }},
+      {"number and colon",
+       [](int i) {
+         return fmt::format("{}: {:.4f}, {:.4f} avg loss, 0.0026 rate, 6.1 seconds", i, 90.0 / i,
+                            95.0 / i);
+       }},
+      {"boosting",
+       [](int i) {
+         return fmt::format("[{}]\ttrain-logloss:{:.5f}\ttrain-error:{:.5f}", i, 0.7 / i, 0.3 / i);
+       }},
+      {"number in brackets", [](int i) { return fmt::format("[{}] mse {:.3f}", 5 * i, 3.0 / i); },
+       5},
+      {"bar without percent",
+       [](int i) {
+         return fmt::format("[{}/1230 00:{:02} < 2:52:41, 0.11 it/s, Epoch 0.08/1]", i, i % 60);
+       }},
   };
   for (const Row& row : rows) {
-    CAPTURE(row.name);
+    CAPTURE(std::string(row.name));
     const Learned learned = learn(repeat(row.line, 60));
     CHECK_FALSE(learned.marker.empty());
     CHECK(learned.completed.size() >= 40);
@@ -107,6 +122,27 @@ TEST_CASE("the step line of a framework nobody knows is its marker") {
     CHECK(learned.completed.back() == 60 * row.step);
     CHECK(is_steady(learned.completed, row.step));
   }
+}
+
+TEST_CASE("a table of a notebook counts by its head, and a line that looks like a row does not") {
+  std::vector<std::string> lines{"Step\tTraining Loss"};
+  for (int i = 1; i <= 40; ++i) lines.push_back(fmt::format("{}\t{:.6f}", i, 2.0 / i));
+  lines.insert(lines.end(), {"KeyboardInterrupt", "449", "451"});
+  const Learned learned = learn(lines);
+  REQUIRE_FALSE(learned.completed.empty());
+  CHECK(learned.completed.back() == 40);
+  CHECK(is_steady(learned.completed, 1));
+}
+
+TEST_CASE("a loss that is no number any more goes on as the marker") {
+  const Learned learned = learn(repeat(
+      [](int i) {
+        return i < 30 ? fmt::format(" {}: {:.3f}, 5.1 avg loss, {} images", i, 9.0 / i, 64 * i)
+                      : fmt::format(" {}: -nan, -nan avg loss, {} images", i, 64 * i);
+      },
+      60));
+  REQUIRE_FALSE(learned.completed.empty());
+  CHECK(learned.completed.back() == 60);
 }
 
 TEST_CASE("frameworks with a pack are found without it") {

@@ -1,5 +1,6 @@
 // Forms of progress: what a number counts by the words, brackets and bars around it.
 #include "agent/segment/progress_grammar.h"
+#include "agent/segment/progress_words.h"
 
 #include <doctest/doctest.h>
 

@@ -264,7 +264,7 @@ TEST_CASE(
               20'300);
     }
   };
-  CHECK(ended(end).verdict.state == State::unknown);
+  CHECK(ended(end).verdict.state == State::finished);
   const auto fails = [&](MadeJob& job) {
     job.say(0, {"RuntimeError: cannot draw", Level::error}, 20'050);
     end(job);

@@ -188,5 +188,37 @@ TEST_CASE("blame: labels, ranges, lists of all, models and devices are nobody's 
   });
 }
 
+TEST_CASE("blame: kind 'a row of a table': its first cell is who it is about") {
+  check_blame({
+      {"bert-mpi-worker-2         0/1     OOMKilled           0          28m",
+       "host bert-mpi-worker-2"},
+      {"llm-sft-3\t0/1\tError\t0\t5m", "host llm-sft-3"},
+      {"a100-17   NotReady   <none>   12d   v1.29", "host a100-17"},
+      {"bert-mpi-worker-2         1/1     Running             0          28m", ""},
+      {"exit-17 error", ""},
+  });
+}
+
+TEST_CASE("blame: kind 'a field of the line': a name behind = belongs to the complaint before it") {
+  check_blame({
+      {"Pod failed: OOMKilled (exit code 137) displayName=worker(2) pod=resnet-worker-1204",
+       "host resnet-worker-1204"},
+      {"task has failed attempt=2 node=cn-17", "host cn-17"},
+      {"lease lost holder=x hostname=a100-3.cluster", "host a100-3.cluster"},
+      {"pod=resnet-worker-1204 is ready", ""},
+  });
+}
+
+TEST_CASE("blame: kind 'a spawned process': its number is the rank") {
+  check_blame({
+      {"torch.multiprocessing.spawn.ProcessRaisedException: \n\n-- Process 3 terminated with the "
+       "following error:",
+       "rank 3"},
+      {"RuntimeError: port in use", "rank 0", "-- Process 0 terminated with the following error:"},
+      {"-- Process 41 terminated with exit code 1", "rank 41"},
+      {"-- Process 4711002 terminated with exit code 1", ""},
+  });
+}
+
 }  // namespace
 }  // namespace l4::parameters

@@ -149,5 +149,19 @@ TEST_CASE("accused: a launcher's local rank is one of its own node") {
   CHECK_FALSE(named.by_peers);
 }
 
+TEST_CASE("accused: kind 'pods of one job': a pod that left no log is one of its family") {
+  for (const std::string other : {"node-worker-2", "node-launcher-x7k9", "node-pool-b-3"}) {
+    CAPTURE(other);
+    MadeJob job(2, 1);
+    say(job, 0, "pod <*> failed", "pod " + other + " failed");
+    const Named named = named_in(job, "pod <*> failed");
+    REQUIRE(named.outsiders.size() == 1);
+    CHECK(named.outsiders[0].node == other);
+  }
+  MadeJob job(2, 1);
+  say(job, 0, "pod <*> failed", "pod bert-worker-2 failed");
+  CHECK(named_in(job, "pod <*> failed").outsiders.empty());
+}
+
 }  // namespace
 }  // namespace l4::detect
