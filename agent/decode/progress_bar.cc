@@ -248,14 +248,35 @@ bool is_description(std::string_view front) {
   return front.empty() || front.back() == ':' || front.back() == ']' || front.back() == ')';
 }
 
+bool are_of_two_loops(const Bar& one, std::string_view front, const Bar& other,
+                      std::string_view other_front) {
+  return one.done && other.done && one.total != other.total && is_description(front) &&
+         is_description(other_front) && !begin_alike(front, other_front);
+}
+
+/// An evaluation draws its bar over that of the training, which it tells nothing about.
+static bool draws_over_another(std::string_view newer, std::string_view older) {
+  const auto drawn = find_bar(older);
+  if (!drawn) return false;
+  const auto next = find_bar(newer);
+  return next && are_of_two_loops(*next, newer.substr(0, next->begin), *drawn,
+                                  older.substr(0, drawn->begin));
+}
+
 bool redraws(std::string_view newer, std::string_view older) {
   // Nearly always: a bar that has moved on.
   constexpr std::size_t kMovedBytes = 16;
   const std::size_t sign = older.find('%');
-  if (sign != kNowhere && sign + 1 < newer.size() && newer[sign] == '%' && newer[sign + 1] == '|' &&
-      older.back() == ']' && newer.size() + kMovedBytes > older.size())
+  const auto name_begins = [](std::string_view bar) {
+    constexpr std::size_t kName = 4;
+    return !bar.empty() && text::is_alpha(bar[0]) ? bar.substr(0, kName) : std::string_view();
+  };
+  const bool begins = name_begins(newer) == name_begins(older);
+  if (begins && sign != kNowhere && sign + 1 < newer.size() && newer[sign] == '%' &&
+      newer[sign + 1] == '|' && older.back() == ']' && newer.size() + kMovedBytes > older.size())
     return true;
   older = text::trim_right(older);
+  if (draws_over_another(newer, older)) return false;
   constexpr int kWord = 4;
   if (older.ends_with("/s]") || older.ends_with("/it]") || !holds_letters(older, kWord))
     return true;
@@ -285,7 +306,10 @@ BarLine read_bar_line(std::string_view line, std::string_view before) {
   while (bar->behind.size() >= kTextBytes) {
     const auto next = find_bar(bar->behind);
     if (!next) break;
-    if (!is_description(bar->behind.substr(0, next->begin))) {
+    const std::string_view description = bar->behind.substr(0, next->begin);
+    // A bar of another loop is a line of its own: that of the training may stand before it.
+    if (!is_description(description) ||
+        are_of_two_loops(*next, description, *bar, found.text.substr(0, bar->begin))) {
       found.text_between = true;
       break;
     }

@@ -28,8 +28,13 @@ std::optional<Bar> find_bar(std::string_view line);
 /// True if the text before the percentage is a description of the bar, which a colon ends, or none.
 bool is_description(std::string_view front);
 
+/// True for bars with other totals and other descriptions, `front` and `other_front`: the text
+/// before them. (The description of one loop may change, and an epoch may be shorter.)
+bool are_of_two_loops(const Bar& one, std::string_view front, const Bar& other,
+                      std::string_view other_front);
+
 /// True if `newer`, printed behind a CR over `older`, is the same drawing, or `older` holds no
-/// text.
+/// text and no bar of another loop.
 bool redraws(std::string_view newer, std::string_view older);
 
 /// The bars of a line, and what stands behind the last of them.

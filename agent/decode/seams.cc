@@ -147,11 +147,14 @@ std::size_t length_of_escapes(std::string_view text) {
   return length;
 }
 
-/// The bars of a line that stand behind text which is no description of theirs, and the tags behind
-/// bars: the process that drew a bar prints none in the middle of its line.
+/// The bars of a line that stand behind text which is no description of theirs, those of another
+/// loop than the one before, and the tags behind bars: the process that drew a bar prints none in
+/// the middle of its line.
 void bar_seams(std::string_view text, std::vector<std::size_t>& seams) {
   constexpr std::size_t kBarsMax = 256;
   std::size_t from = 0;
+  std::string_view former_front;
+  Bar former;
   for (std::size_t n = 0; n < kBarsMax; ++n) {
     const auto bar = find_bar(text.substr(from));
     if (!bar) return;
@@ -163,6 +166,10 @@ void bar_seams(std::string_view text, std::vector<std::size_t>& seams) {
     const std::string_view front = text::trim_right(text.substr(from, bar->begin));
     if (n > 0 && front.size() >= kFrontMin && !is_description(front))
       seams.push_back(from + bar->begin);
+    else if (n > 0 && are_of_two_loops(*bar, front, former, former_front))
+      seams.push_back(from);
+    former = *bar;
+    former_front = front;
     if (bar->behind.empty()) return;
     from = static_cast<std::size_t>(bar->behind.data() - text.data());
     if (begins_with_tag(bar->behind)) seams.push_back(from);

@@ -143,11 +143,14 @@ bool IterationLearner::convinces(const Field& field, const Watched& watched,
     case Standing::none:
       return false;
     case Standing::strong:
+      // "(0/4) Epoch 2, batch 1150": a total alone may be that of ranks.
+      if (counters.epoch && field.sign == Sign::total && !field.in_epoch) return field.streak >= 1;
       return field.streak >= (counters.epoch || field.total > 0 ? 0 : 1);
     case Standing::fair:
       if (field.sign == Sign::bar) return true;
       if (field.unit == Unit::iteration && field.total > 0) return field.streak >= 1;
-      return field.streak >= (field.unit == Unit::iteration || field.leads ? kNamed : kMeasured);
+      if (field.leads && field.sign == Sign::none) return field.streak >= kBare;
+      return field.streak >= (field.unit == Unit::iteration ? kNamed : kMeasured);
     case Standing::weak:
       if (field.sign == Sign::bar) return trusted || field.streak >= kMeasured;
       if (field.unit == Unit::epoch) return field.streak >= kEpoch;

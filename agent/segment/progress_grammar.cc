@@ -38,6 +38,10 @@ std::size_t letters_end(std::string_view line, std::size_t at) {
 std::size_t name_end(std::string_view line, std::size_t at) {
   static constexpr Signs kBetween = " \t=:[(#'\"", kInRow = " \t=:[(#'\"|";
   at = skip_back(line, at, line.front() == '|' ? kInRow : kBetween);
+  constexpr std::string_view kDots = "...";  // "Step... (500 | Loss"; longer ones fill a table
+  const std::string_view front = line.substr(0, at);
+  if (front.ends_with(kDots) && !front.ends_with("...."))
+    at = skip_back(line, at - kDots.size(), " ");
   if (at == 0 || line[at - 1] != ')') return at;
   std::size_t open = at - 1;
   while (open > 0 && is_letter(line[open - 1])) --open;

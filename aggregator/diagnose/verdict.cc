@@ -331,6 +331,19 @@ class FactSet {
   Facts known_ = 0;
 };
 
+/// All training ranks fell silent while they saved, for longer than the deadline, and other logs
+/// go on: words for the end of the training before do not tell that the save ended.
+bool stands_in_save(const Findings& findings) {
+  bool any = false;
+  for (std::size_t i = 0; i < findings.view.ranks.size(); ++i) {
+    const job::RankView& rank = findings.view.ranks[i];
+    if (rank.launcher || rank.lines == 0 || !rank.completed) continue;
+    if (findings.stages.last_of_rank[i] != Stage::checkpoint_save) return false;
+    any = true;
+  }
+  return any && findings.silence.overdue && !findings.endings.ended();
+}
+
 /// `trained`: has_trained().
 void add_failures(const VerdictInput& input, bool trained, FactSet& set) {
   const Findings& findings = input.findings;
@@ -342,8 +355,10 @@ void add_failures(const VerdictInput& input, bool trained, FactSet& set) {
   set.add(Fact::waited, ended_in_wait(findings) && !is_torn(findings) &&
                             (trained || !is_too_young_to_wait(findings)));
   const bool unended = input.silence_known && findings.live == nullptr && stands_unended(findings);
-  set.add(Fact::stood, stood_by_network(findings).value_or(unended || began_as_hang(findings)) &&
-                           (!stopped || stood_before_stop(findings)));
+  const bool in_save = !findings.failures.fatal && stands_in_save(findings);
+  set.add(Fact::stood,
+          stood_by_network(findings).value_or(unended || in_save || began_as_hang(findings)) &&
+              (!stopped || stood_before_stop(findings)));
   set.add(Fact::fatal, findings.failures.fatal || findings.processes.exit_seen);
   set.add(Fact::untimed, !delay_to_failure(findings));
   set.add(Fact::peer_lost, ends_with_lost_peer(findings, !input.lost_nodes.empty()));
@@ -362,7 +377,7 @@ bool may_have_ended(const Findings& findings) {
 
 void add_ends(const VerdictInput& input, FactSet& set) {
   const detect::ending::Endings& endings = input.findings.endings;
-  set.add(Fact::said_well, has_finished(input));
+  set.add(Fact::said_well, has_finished(input) && !stands_in_save(input.findings));
   set.add(Fact::left_well, input.findings.processes.all_left_well);
   if (!may_have_ended(input.findings)) return;
   set.add(Fact::closed_well, endings.well);

@@ -13,7 +13,7 @@
 namespace l4::detect {
 namespace {
 
-constexpr std::array<EndingForm, 61> kForms{{
+constexpr std::array<EndingForm, 62> kForms{{
     {Ending::gone,
      "leaked {semaphore|shared_memory|shared memory|folder|file}*clean up at *shutdown",
      "resource_tracker: There appear to be 56 leaked semaphore objects to clean up at shutdown"},
@@ -106,6 +106,7 @@ constexpr std::array<EndingForm, 61> kForms{{
     {Ending::left, "^resource usage summary", "Resource usage summary:"},
     {Ending::left, "^{resources|resources_}{ |}used", "Resources Used: cput=01:02:03,mem=12kb"},
     {Ending::left, "epilogue", "===== Epilogue of job 4711.server ====="},
+    {Ending::left, "^*.sh: {|all }{done|finished|completed}$", "local/chain/run_tdnn.sh: done."},
     {Ending::left, "^logout$", "logout"},
     {Ending::left, "^connection to *closed$", "Connection to node-3 closed."},
     {Ending::left, "^[{<|1|2|3|4|5|6|7|8|9}*{>|]}{+|-|} {done|exit|killed|terminated|aborted}",

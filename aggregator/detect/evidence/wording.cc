@@ -243,11 +243,19 @@ bool is_at_front(std::string_view text, std::size_t at) {
   return (before == ' ' && at > 1 && kEnds.contains(text[at - 2])) || before == ':';
 }
 
+/// "[ProcessGroupNCCL.cpp:684]": where a line was printed, and nothing else; the lines below it
+/// speak.
+bool is_place_alone(std::string_view text) {
+  const std::string_view rest = text.substr(0, text.find_last_not_of(" \t") + 1);
+  return rest.starts_with('[') && rest.ends_with(']') && rest.find(']') + 1 == rest.size() &&
+         rest.contains(':') && !rest.contains(' ');
+}
+
 }  // namespace
 
 Severity severity_of(std::string_view text, Level level) {
   if (tells_of_command(text) || tells_of_asked(text)) return Severity::notice;
-  if (is_native_frame(text)) return Severity::none;
+  if (is_native_frame(text) || is_place_alone(text)) return Severity::none;
   if (level == Level::fatal) return Severity::fatal;
   const bool changed = text.starts_with('+') || text.starts_with('-');  // in a diff, if it is code
   if ((level == Level::unknown || changed) && is_code(text)) return Severity::none;

@@ -93,6 +93,15 @@ TEST_CASE("progress bar: which state draws the one before again") {
   CHECK_FALSE(redraws("second line", "first line"));
 }
 
+TEST_CASE("progress bar: kind 'a bar of another loop': it draws none of the loop before again") {
+  for (const char* other :
+       {"Validation DataLoader 0:  4%|# | 1/25 [00:01<00:09, 9it/s]",
+        "Evaluating:  4%|# | 1/25 [00:01<00:09, 9it/s]", "Sampling: 12it [00:03, 4it/s]"})
+    CHECK_FALSE(redraws(other, "Epoch 0: :  10%|# | 10/100 [00:01<00:09, 9it/s]"));
+  CHECK(redraws("Epoch 1: :   0%|  | 0/100 [00:00<?, ?it/s]",
+                "Epoch 0: : 100%|#| 100/100 [00:01<00:00, 9it/s]"));
+}
+
 TEST_CASE("kind: a bar that is cut off shows at least the count that it showed before") {
   const std::string before = " 42%|####2     | 840/2000 [02:20<03:13,  6.0it/s]";
   for (const std::string_view cut :

@@ -45,6 +45,9 @@ TEST_CASE("seams: something that begins lines stands directly behind text") {
            {"step 12 of 100, loss 0.25", "Traceback (most recent call last):"},
            {" 1%|# | 1/99 [00:01<00:09, 1it/s]a warning",
             "2%|# | 2/99 [00:01<00:09, 1it/s]another"},
+           {"Epoch 0: :  1%|# | 1/99 [00:01<00:09, 1it/s]Epoch 0: :  2%|# | 2/99 [00:01<00:09, "
+            "1it/s]",
+            "Validation DataLoader 0:  9%|# | 1/11 [00:01<00:09, 1it/s]"},
            {" 92%|\u2588\u2588\u2588\u2588\u258f",
             "[rank1]:[E ProcessGroupX.cc:9] Watchdog: time-out"},
        }) {

@@ -108,6 +108,8 @@ TEST_CASE("the step line of a framework nobody knows is its marker") {
        }},
       {"number in brackets", [](int i) { return fmt::format("[{}] mse {:.3f}", 5 * i, 3.0 / i); },
        5},
+      {"dots",
+       [](int i) { return fmt::format("Step... ({} | Loss: {:.3f})", 500 * i, 5.0 / i); }, 500},
       {"bar without percent",
        [](int i) {
          return fmt::format("[{}/1230 00:{:02} < 2:52:41, 0.11 it/s, Epoch 0.08/1]", i, i % 60);

@@ -157,6 +157,29 @@ TEST_CASE("verdict: a hang behind the last iteration is one of the last save, of
   CHECK(report.verdict.iteration == Iteration{9});
 }
 
+TEST_CASE("verdict: kind 'stuck in the last save': words for the end of the training end no save") {
+  for (const char* trouble : {"nfs: server nas3 not responding, still trying",
+                              "INFO: task python:4711 blocked for more than 120 seconds",
+                              "lustre: the service is in recovery"})
+    for (const bool ends : {false, true}) {
+      CAPTURE(trouble);
+      MadeJob job(1);
+      for (int k = 1; k <= 20; ++k)
+        job.iterate(0, k, k * 1000).reach = k < 20 ? wire::Reach::before : wire::Reach::total;
+      job.say(0, {"training is done", Level::unknown, wire::kMarkFinished}, 20'100);
+      job.say(0, {"saving the last checkpoint"}, 20'200).stage = Stage::checkpoint_save;
+      wire::SourceDefinition& kernel = job.add_source(0);
+      kernel.kind = wire::SourceKind::kernel;
+      for (int minute = 1; minute < 50; ++minute)
+        job.say_on(0, kernel.id, {trouble, Level::error}, 20'000 + minute * 60'000);
+      if (ends) job.say(0, {"Job 4711 completed successfully"}, 3'100'000);
+      const Report report = diagnose(job.state(), {}, {}).report;
+      CHECK((report.verdict.state == State::hung) == !ends);
+      CHECK((report.verdict.state == State::finished) == ends);
+      if (!ends) CHECK(report.verdict.stage == Stage::checkpoint_save);
+    }
+}
+
 TEST_CASE("verdict: kind 'failed at the end': a pause behind the last iteration is no hang") {
   for (const char* text :
        {"FileNotFoundError: converter/quantize is missing", "OSError: [Errno 28] No space left",

@@ -152,6 +152,13 @@ TEST_CASE("a printed level bounds what the words say") {
   }
 }
 
+TEST_CASE("kind: a line of nothing but the place that printed it says nothing") {
+  for (const char* place : {"[ProcessGroupNCCL.cpp:<*>]", "[store.cc:91] ", "[fabric/ring.py:<*>]"})
+    CHECK(severity_of(place, Level::error) == Severity::none);
+  for (const char* text : {"[rank <*>]", "[store.cc:91] gone", "[abc]"})
+    CHECK(severity_of(text, Level::error) >= Severity::failure);
+}
+
 TEST_CASE("a graver level never makes a line less grave") {
   for (const char* text : {"RuntimeError: x", "connection refused", "retrying", "all is well", ""})
     for (int level = static_cast<int>(Level::trace); level < static_cast<int>(Level::fatal);
