@@ -14,6 +14,7 @@ import type { Said } from "./sentences";
 
 const JOBS_MS = 5_000;
 const REST_MS = 15_000;
+const NO_JOB = ""; // what happens to one job does not change it
 
 type Kind = "sick" | "suspect" | "running" | "ended";
 const KINDS: { kind: Kind; word: string }[] = [
@@ -101,7 +102,7 @@ function Row(props: { job: Job; said: Said | null }) {
 /** Agents and the aggregator itself, in one line each; not for a token that is limited to jobs. */
 function Health() {
   const status = useAsked("status", "status", REST_MS);
-  const agents = useAsked("agents", "agents", REST_MS);
+  const agents = useAsked("agents", "agents", REST_MS, NO_JOB); // a long list
   const own = status.data;
   useEffect(() => {
     const now = millis(own?.now);
