@@ -204,7 +204,7 @@ class Test(page_map.Map, page_acts.Acts, page_acts.Users, page_acts.Windows,
         roles = browser.soon(".story .role", lambda texts: "alert" in texts and "root" in texts)
         expect.that("root" in roles and "alert" in roles, "the story has cause and alert", roles)
         browser.collect()
-        whole = [url for url in browser.requests if url.endswith((f"/incidents/{incident}",
+        whole = [url for url in browser.requests if url.endswith((f"/v1/incidents/{incident}",
                                                                   "/job-1005/snapshot"))]
         expect.equal(whole, [], "no view has asked for a whole report, which may have 5 MB")
         accused = live.wait_for(lambda: browser.run(
