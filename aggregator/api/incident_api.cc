@@ -11,7 +11,8 @@
 #include "aggregator/faults/library.h"
 #include "aggregator/rows/answers.h"
 #include "aggregator/rows/near_rows.h"
-#include "aggregator/serve/report_json.h"
+#include "aggregator/scoring/incident_book.h"
+#include "aggregator/serve/report_brief.h"
 
 namespace l4::api {
 namespace {
@@ -30,6 +31,25 @@ std::optional<store::IncidentCursor> place_of(std::string_view name) {
   const auto [at, failed] = std::from_chars(name.data(), end, opened);
   if (failed != std::errc{} || at == end || *at != '.' || at + 1 == end) return std::nullopt;
   return store::IncidentCursor{TimeMs{Millis{opened}}, std::string(at + 1, end)};
+}
+
+using Found = Result<std::optional<store::Incident>>;
+
+/// The incident that was found, if it is of a job that the token may see.
+std::expected<store::Incident, Response> visible(const RouteCall& call, Found row) {
+  if (!row) return std::unexpected(refused_by_database(row.error().text()));
+  if (!*row || !call.request.jobs.includes((*row)->job))
+    return std::unexpected(nothing("incident", call.id));
+  return std::move(**row);
+}
+
+/// With its head, which is made now if an earlier version stored it.
+std::expected<store::Incident, Response> incident_with_head(const RouteCall& call) {
+  auto row = asked_incident(call);
+  if (!row || !row->head.brief.empty()) return row;
+  auto whole = visible(call, call.aggregator.incident(call.id));
+  if (whole) whole->head = scoring::head_of(*whole);
+  return whole;
 }
 
 /// Up to `count` incidents of the jobs that may be seen.
@@ -78,15 +98,11 @@ Response list_incidents(const RouteCall& call) {
 }
 
 std::expected<store::Incident, Response> asked_incident(const RouteCall& call) {
-  auto row = call.aggregator.incident(call.id);
-  if (!row) return std::unexpected(refused_by_database(row.error().text()));
-  if (!*row || !call.request.jobs.includes((*row)->job))
-    return std::unexpected(nothing("incident", call.id));
-  return std::move(**row);
+  return visible(call, call.aggregator.incident_head(call.id));
 }
 
 Response show_incident(const RouteCall& call) {
-  const auto row = asked_incident(call);
+  const auto row = visible(call, call.aggregator.incident(call.id));
   if (!row) return row.error();
   JsonWriter text;
   rows::write(text, *row, true,
@@ -94,13 +110,26 @@ Response show_incident(const RouteCall& call) {
   return json(text);
 }
 
+Response show_incident_brief(const RouteCall& call) {
+  const auto row = incident_with_head(call);
+  if (!row) return row.error();
+  JsonWriter text;
+  text.open('{').key("incident");
+  rows::write(text, *row, false,
+              rows::notes_of(call.aggregator.quiet(), *row, call.aggregator.now()));
+  const auto& [brief, evidence] = row->head;
+  text.key("brief").raw(brief.empty() ? "null" : brief);
+  text.key("evidence").raw(evidence.empty() ? "null" : evidence).close('}');
+  return json(text);
+}
+
 Response list_near_faults(const RouteCall& call) {
-  const auto row = asked_incident(call);
+  const auto row = incident_with_head(call);
   if (!row) return row.error();
   const auto library = call.aggregator.library();
-  const auto report = serve::report_from_json(row->report);
+  const auto report = serve::report_in_brief(row->head.brief);
   JsonWriter text;
-  rows::write_near_faults(text, report.value_or(diagnose::Report()), *library,
+  rows::write_near_faults(text, report, *library,
                           [&](const faults::Fault& fault) { return may_see_fault(call, fault); });
   return json(text);
 }

@@ -113,6 +113,7 @@ class Aggregator {
   bool status(std::function<void(const Status&)> then);
   Result<std::vector<store::Incident>> incidents(const store::IncidentQuery& query);
   Result<std::optional<store::Incident>> incident(const std::string& id);
+  Result<std::optional<store::Incident>> incident_head(const std::string& id);
   store::Database& database();  ///< thread-safe by itself
   /// Runs `call` on the thread that owns the job, or would own it; false: too much waits.
   bool on_shard(const std::string& job, scoring::Shard::Call call);

@@ -213,6 +213,10 @@ Result<std::optional<store::Incident>> Aggregator::incident(const std::string& i
   return impl_->store->database().incident(id);
 }
 
+Result<std::optional<store::Incident>> Aggregator::incident_head(const std::string& id) {
+  return impl_->store->database().incident_head(id);
+}
+
 store::Database& Aggregator::database() {
   return impl_->store->database();
 }

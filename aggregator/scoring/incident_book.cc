@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "aggregator/serve/json_text.h"
+#include "aggregator/serve/json_value.h"
+#include "aggregator/serve/report_brief.h"
 #include "aggregator/serve/report_json.h"
 #include "common/base/check.h"
 #include "common/base/earliest.h"
@@ -14,19 +16,33 @@ namespace {
 
 constexpr std::size_t kAttemptsMax = 64, kTriggersMax = 32;
 constexpr std::size_t kNodesTold = 8, kFaultsTold = 3;
+constexpr std::size_t kHeadRows = 32;  // of each list of nodes
+constexpr const char* kAtOpening = "report_at_opening";
 constexpr double kFaultToldFrom = 0.3;  // an alert is routed by the category of its first fault
 
+/// `opening`: the report at the opening; null: it is left out.
 std::string evidence_of(const std::vector<watch::Trigger>& triggers, std::uint32_t openings,
-                        const std::string& opening) {
+                        const std::string& resolved_by, const std::string* opening) {
   serve::JsonWriter json;
-  json.open('{').member("openings", openings).key("triggers").open('[');
+  json.open('{').member("openings", openings);
+  if (!resolved_by.empty()) json.member("resolved_by", resolved_by);
+  json.key("triggers").open('[');
   for (const watch::Trigger& trigger : triggers) {
     json.open('{').member("cause", watch::name(trigger.cause)).member("evidence", trigger.evidence);
     json.member("node", trigger.node).member("rank", trigger.rank);
     json.member("detail", trigger.detail).close('}');
   }
-  json.close(']').key("report_at_opening").raw(opening.empty() ? "null" : opening);
+  json.close(']');
+  if (opening != nullptr) json.key(kAtOpening).raw(opening->empty() ? "null" : *opening);
   return json.close('}').release();
+}
+
+/// Stored evidence without the report at the opening.
+std::string signs_in(const std::string& evidence) {
+  auto json = serve::parse_json(evidence);
+  if (!json || json->members() == nullptr) return {};
+  std::erase_if(*json->members(), [](const auto& one) { return one.first == kAtOpening; });
+  return serve::dump_json(*json);
 }
 
 /// How grave a state is: slow is least grave, hung is graver, a dead job is gravest. A graver state
@@ -80,6 +96,11 @@ std::optional<State> failure_of(std::string_view word) {
 
 }  // namespace
 
+store::IncidentHead head_of(const store::Incident& row) {
+  const auto report = serve::report_from_json(row.report);
+  return {report ? serve::brief_json(*report, kHeadRows) : std::string(), signs_in(row.evidence)};
+}
+
 std::optional<alert::Alert> standing_alert(const store::Incident& row) {
   const auto report = serve::report_from_json(row.report);
   const auto state = failure_of(row.state);
@@ -105,6 +126,7 @@ void IncidentBook::restore(const std::vector<store::Incident>& rows) {
     entry.gravest = gravity(entry.state);
     const auto report = serve::report_from_json(row.report);
     if (!report) continue;
+    entry.row.head.brief = serve::brief_json(*report, kHeadRows);
     const store::Gist newest = gist_of(failure_of(row.state).value_or(State::unknown), *report);
     if (row.told.state.empty()) entry.row.told = newest;
     if (!entry.open || entry.row.told == newest) continue;
@@ -208,11 +230,13 @@ void IncidentBook::fails(std::int32_t attempt, State state, std::optional<TimeMs
   row.updated = now;
   row.resolved.reset();
   row.report = serve::to_json(report);
+  row.head.brief = serve::brief_json(report, kHeadRows);
   store::Gist gist = gist_of(state, report);
   const bool opens = !entry.open;
   entry.owed_at.reset();
   if (opens) {
     entry.open = true;
+    entry.resolved_by.clear();
     entry.gravest = 0;
     ++entry.openings;
     if (entry.opening.empty()) entry.opening = row.report;
@@ -243,6 +267,7 @@ void IncidentBook::resolve(Entry& entry, const diagnose::Report& report, const s
   entry.owed_at.reset();
   entry.row.resolved = now;
   entry.row.updated = now;
+  entry.resolved_by = why;
   alert::Alert told = alert_of(alert::Kind::resolved, entry.row, report, now);
   told.state = entry.state;
   told.summary = why;
@@ -253,9 +278,14 @@ void IncidentBook::resolve(Entry& entry, const diagnose::Report& report, const s
 
 /// Adds the row of the incident. The row keeps the report from the time when the incident was open.
 void IncidentBook::write(Entry& entry, Changes& changes) const {
-  entry.row.evidence = entry.restored_evidence.empty()
-                           ? evidence_of(entry.triggers, entry.openings, entry.opening)
-                           : entry.restored_evidence;
+  store::Incident& row = entry.row;
+  if (entry.restored_evidence.empty()) {
+    row.evidence = evidence_of(entry.triggers, entry.openings, entry.resolved_by, &entry.opening);
+    row.head.evidence = evidence_of(entry.triggers, entry.openings, entry.resolved_by, nullptr);
+  } else {
+    row.evidence = entry.restored_evidence;
+    if (row.head.evidence.empty()) row.head.evidence = signs_in(row.evidence);
+  }
   changes.rows.push_back(entry.row);
 }
 

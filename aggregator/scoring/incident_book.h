@@ -22,6 +22,8 @@
 
 namespace l4::scoring {
 
+/// The head of a stored incident, made of its report and its evidence.
+store::IncidentHead head_of(const store::Incident& row);
 /// The alert that opens a stored incident, as of its newest report; none if that cannot be read.
 std::optional<alert::Alert> standing_alert(const store::Incident& row);
 
@@ -73,7 +75,8 @@ class IncidentBook {
  private:
   struct Entry {
     store::Incident row;
-    std::string opening;  ///< JSON of the report at the first opening
+    std::string opening;      ///< JSON of the report at the first opening
+    std::string resolved_by;  ///< a sentence, as sent; empty while it is open
     std::vector<watch::Trigger> triggers;
     std::string restored_evidence;  ///< evidence from before a restart
     State state = State::unknown;   ///< as last sent

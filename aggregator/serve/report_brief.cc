@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "aggregator/serve/json_text.h"
+#include "aggregator/serve/json_value.h"
 #include "aggregator/serve/report_json.h"
 
 namespace l4::serve {
@@ -76,6 +77,13 @@ std::string brief_json(const Report& report, std::size_t rows) {
   for (const IndicatingEvent& event : report.events) text.value(event.nodes.size());
   text.close(']').close('}').close('}');
   return text.release() + '\n';
+}
+
+Report report_in_brief(const std::string& brief) {
+  const auto json = parse_json(brief);
+  const JsonValue* const report = json ? json->find("report") : nullptr;
+  if (report == nullptr) return {};
+  return report_from_json(dump_json(*report)).value_or(Report());
 }
 
 }  // namespace l4::serve

@@ -15,5 +15,7 @@ namespace l4::serve {
 /// `report` with at most `rows` of each list of nodes, warnings and files, and the ranks of those
 /// nodes; `whole` says how many there are in all (schema Brief of openapi.yaml).
 std::string brief_json(const diagnose::Report& report, std::size_t rows);
+/// The report in what brief_json() wrote; an empty one if it cannot be read.
+diagnose::Report report_in_brief(const std::string& brief);
 
 }  // namespace l4::serve

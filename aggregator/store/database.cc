@@ -36,8 +36,8 @@ Result<void> Database::Impl::prepare(SqlConnection& fresh) const {
   const std::string most =
       fmt::format("PRAGMA max_page_count = {}",
                   options.bytes_max / static_cast<std::uint64_t>(std::max<std::int64_t>(*page, 1)));
-  if (auto done = fresh.run(most.c_str()); !done) return done;
-  return migrate(fresh);
+  if (auto done = migrate(fresh); !done) return done;  // may need the room of a table once more
+  return fresh.run(most.c_str());
 }
 
 Result<void> Database::Impl::connect() {

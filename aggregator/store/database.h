@@ -49,6 +49,8 @@ class Database {
 
   Result<void> save(const Incident& incident);  ///< replaces the row with the same id
   Result<std::optional<Incident>> incident(const std::string& id);
+  /// With its head and without its reports; the head is empty if an earlier version stored it.
+  Result<std::optional<Incident>> incident_head(const std::string& id);
   Result<std::vector<Incident>> incidents(const IncidentQuery& query);
 
   /// Removes the oldest snapshot of the job if there are too many.

@@ -6,22 +6,27 @@
 namespace l4::store {
 namespace {
 
+/// Those that incident_of() reads; the large ones are read only where they are asked for.
 constexpr const char* kIncidentColumns =
-    "id, job, attempt, state, opened, updated, resolved, report, evidence, "
-    "told_state, told_node, told_rank, told_fault, source";
-/// The columns without the large ones, behind which the told_ columns are stored.
-constexpr const char* kIncidentColumnsWithoutReports =
-    "id, job, attempt, state, opened, updated, resolved, '', '', '', '', NULL, '', source";
+    "id, job, attempt, state, opened, updated, resolved, told_state, told_node, told_rank, "
+    "told_fault, source";
+constexpr const char* kHeadColumns = ", head_brief, head_evidence";
+constexpr const char* kReportColumns = ", report, evidence";
 
 Incident incident_of(SqlStatement& row) {
   Incident incident{row.text(0), row.text(1), row.number(2), row.text(3), {}, {}, {}, {}, {}, {}};
   incident.opened = time_of(row.number(4));
   incident.updated = time_of(row.number(5));
   if (const auto resolved = row.maybe_number(6)) incident.resolved = time_of(*resolved);
-  incident.report = row.text(7);
-  incident.evidence = row.text(8);
-  incident.told = {row.text(9), row.text(10), row.text(12), row.maybe_number(11)};
-  incident.source = row.text(13);
+  incident.told = {row.text(7), row.text(8), row.text(10), row.maybe_number(9)};
+  incident.source = row.text(11);
+  return incident;
+}
+
+Incident whole_incident_of(SqlStatement& row) {
+  Incident incident = incident_of(row);
+  incident.report = row.text(12);
+  incident.evidence = row.text(13);
   return incident;
 }
 
@@ -92,15 +97,16 @@ std::int64_t most(std::size_t count) {
 }
 
 Result<void> insert_incident(SqlConnection& connection, const Incident& incident) {
-  SqlStatement insert(connection, fmt::format("INSERT OR REPLACE INTO incidents ({}) VALUES "
-                                              "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                                              kIncidentColumns));
+  SqlStatement insert(connection, fmt::format("INSERT OR REPLACE INTO incidents ({}{}{}) VALUES "
+                                              "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                              kIncidentColumns, kHeadColumns, kReportColumns));
   insert.bind(incident.id).bind(incident.job).bind(incident.attempt).bind(incident.state);
   insert.bind(ms(incident.opened)).bind(ms(incident.updated)).bind(ms(incident.resolved));
-  insert.bind(incident.report).bind(incident.evidence);
   const Gist& told = incident.told;
   insert.bind(told.state).bind(told.node).bind(told.rank).bind(told.fault);
   insert.bind(incident.source);
+  insert.bind(incident.head.brief).bind(incident.head.evidence);
+  insert.bind(incident.report).bind(incident.evidence);
   return insert.done();
 }
 
@@ -114,31 +120,46 @@ Result<void> Database::save(const Incident& incident) {
 Result<std::optional<Incident>> Database::incident(const std::string& id) {
   return impl_->call<std::optional<Incident>>(
       [&](SqlConnection& connection) -> Result<std::optional<Incident>> {
-        SqlStatement select(connection,
-                            fmt::format("SELECT {} FROM incidents WHERE id = ?", kIncidentColumns));
+        SqlStatement select(connection, fmt::format("SELECT {}{} FROM incidents WHERE id = ?",
+                                                    kIncidentColumns, kReportColumns));
         select.bind(id);
         const auto row = select.step();
         if (!row) return std::unexpected(row.error());
-        return *row ? std::optional(incident_of(select)) : std::nullopt;
+        return *row ? std::optional(whole_incident_of(select)) : std::nullopt;
+      });
+}
+
+Result<std::optional<Incident>> Database::incident_head(const std::string& id) {
+  return impl_->call<std::optional<Incident>>(
+      [&](SqlConnection& connection) -> Result<std::optional<Incident>> {
+        SqlStatement select(connection, fmt::format("SELECT {}{} FROM incidents WHERE id = ?",
+                                                    kIncidentColumns, kHeadColumns));
+        select.bind(id);
+        const auto row = select.step();
+        if (!row) return std::unexpected(row.error());
+        if (!*row) return std::nullopt;
+        Incident incident = incident_of(select);
+        incident.head = {select.text(12), select.text(13)};
+        return incident;
       });
 }
 
 Result<std::vector<Incident>> Database::incidents(const IncidentQuery& query) {
   return impl_->call<std::vector<Incident>>([&](SqlConnection& connection) {
-    SqlStatement select(
-        connection,
-        fmt::format("SELECT {} FROM incidents WHERE (?1 = '' OR job = ?1) AND (?2 = 0 OR resolved "
-                    "IS NULL) AND (?4 IS NULL OR (opened, id) < (?4, ?5)) {} {} "
-                    "ORDER BY opened DESC, id DESC LIMIT ?3",
-                    query.with_reports ? kIncidentColumns : kIncidentColumnsWithoutReports,
-                    query.fault.empty() ? "" : "AND told_fault = ?6",
-                    query.node.empty() ? "" : "AND told_node = ?7"));
+    SqlStatement select(connection,
+                        fmt::format("SELECT {}{} FROM incidents WHERE (?2 = 0 OR resolved IS NULL) "
+                                    "AND (?4 IS NULL OR (opened, id) < (?4, ?5)) {} {} {} "
+                                    "ORDER BY opened DESC, id DESC LIMIT ?3",
+                                    kIncidentColumns, query.with_reports ? kReportColumns : "",
+                                    query.job.empty() ? "" : "AND job = ?1",
+                                    query.fault.empty() ? "" : "AND told_fault = ?6",
+                                    query.node.empty() ? "" : "AND told_node = ?7"));
     select.bind(query.job).bind(std::int64_t{query.open_only ? 1 : 0}).bind(most(query.count));
     select.bind(query.before ? std::optional(ms(query.before->opened)) : std::nullopt);
     select.bind(query.before ? std::string_view(query.before->id) : std::string_view());
     if (!query.fault.empty() || !query.node.empty()) select.bind(query.fault);
     if (!query.node.empty()) select.bind(query.node);
-    return impl_->rows<Incident>(select, incident_of);
+    return impl_->rows<Incident>(select, query.with_reports ? whole_incident_of : incident_of);
   });
 }
 

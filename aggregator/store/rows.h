@@ -20,11 +20,18 @@ struct Gist {
   bool operator==(const Gist&) const = default;
 };
 
-/// One failure of one attempt of one job.
 /// The source of incidents of jobs that the network alone shows: their names are the aggregator's
 /// own and may be those of jobs with logs, too.
 inline constexpr const char* kOfNetwork = "network";
 
+/// What a page shows of an incident first, of the same size however large the job is.
+struct IncidentHead {
+  std::string brief;     ///< JSON of the report's head (serve::brief_json); empty: none
+  std::string evidence;  ///< JSON without the report at the opening
+  bool operator==(const IncidentHead&) const = default;
+};
+
+/// One failure of one attempt of one job.
 struct Incident {
   std::string id, job;
   std::int64_t attempt = 0;
@@ -34,6 +41,7 @@ struct Incident {
   std::string report, evidence;  ///< JSON; the report of the last update
   Gist told = {};                ///< facts in the last alert; unknown if it has no state
   std::string source = {};       ///< kOfNetwork: of a job that no logs show; else empty
+  IncidentHead head = {};        ///< read by Database::incident_head() alone
   bool operator==(const Incident&) const = default;
 };
 

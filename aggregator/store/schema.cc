@@ -7,7 +7,9 @@
 namespace l4::store {
 namespace {
 
-/// PRAGMA user_version counts the applied steps. Times are milliseconds since the epoch.
+/// PRAGMA user_version counts the applied steps. Times are milliseconds since the epoch. A table
+/// with large texts has row ids, and they stand last: SQLite reads all of a row WITHOUT ROWID to
+/// compare its key, and all that stands before a column to read it. A report may have 5 MB.
 constexpr std::array kSteps{
     R"sql(
     CREATE TABLE incidents (
@@ -82,6 +84,28 @@ constexpr std::array kSteps{
     ALTER TABLE alerts ADD COLUMN line TEXT NOT NULL DEFAULT '';
     CREATE INDEX incidents_by_fault ON incidents (told_fault, opened);
     CREATE INDEX incidents_by_node ON incidents (told_node, opened);
+    )sql",
+    R"sql(
+    ALTER TABLE incidents RENAME TO old_incidents;
+    CREATE TABLE incidents (
+      id TEXT PRIMARY KEY, job TEXT NOT NULL, attempt INTEGER NOT NULL, state TEXT NOT NULL,
+      opened INTEGER NOT NULL, updated INTEGER NOT NULL, resolved INTEGER,
+      told_state TEXT NOT NULL, told_node TEXT NOT NULL, told_rank INTEGER,
+      told_fault TEXT NOT NULL, source TEXT NOT NULL, head_brief TEXT NOT NULL,
+      head_evidence TEXT NOT NULL, report TEXT NOT NULL, evidence TEXT NOT NULL);
+    INSERT INTO incidents SELECT id, job, attempt, state, opened, updated, resolved, told_state,
+      told_node, told_rank, told_fault, source, '', '', report, evidence FROM old_incidents;
+    DROP TABLE old_incidents;
+    CREATE INDEX incidents_by_time ON incidents (opened);
+    CREATE INDEX incidents_by_job ON incidents (job, opened);
+    CREATE INDEX incidents_by_fault ON incidents (told_fault, opened);
+    CREATE INDEX incidents_by_node ON incidents (told_node, opened);
+    ALTER TABLE snapshots RENAME TO old_snapshots;
+    CREATE TABLE snapshots (
+      job TEXT NOT NULL, at INTEGER NOT NULL, why TEXT NOT NULL, who TEXT NOT NULL,
+      state TEXT NOT NULL, report TEXT NOT NULL, PRIMARY KEY (job, at));
+    INSERT INTO snapshots SELECT * FROM old_snapshots;
+    DROP TABLE old_snapshots;
     )sql",
 };
 

@@ -231,6 +231,17 @@ def check_brief(expect, asker, report):
         "/api/v1/jobs/sample/nodes")["nodes"]], "nodes by the last report")
 
 
+def check_incident_brief(expect, asker, incident):
+    """What a page shows of an incident: the head of its report, and what led to it."""
+    brief, whole = (asker.json(f"/api/v1/incidents/{incident}{more}") for more in ("/brief", ""))
+    report, evidence = whole.pop("report"), whole.pop("evidence")
+    expect.equal(brief["incident"], whole, "the brief of an incident: its row")
+    expect.equal(brief["brief"]["report"], report, "the report, whose lists are short")
+    expect.equal(brief["brief"]["whole"]["nodes"], len(report["nodes"]), "how many nodes it has")
+    del evidence["report_at_opening"]
+    expect.equal(brief["evidence"], evidence, "what led to it, without the report of then")
+
+
 def worst_of(row):
     known = [score for score in base64.b64decode(row["cells"]) if score != 255]
     return (max(known, default=0), sum(known))
@@ -368,6 +379,7 @@ def check(expect, l4, build, folder):
             check_document(expect, asker, incidents[0]["id"], report["faults"][0]["id"])
             check_contents(expect, asker, report)
             check_brief(expect, asker, report)
+            check_incident_brief(expect, asker, incidents[0]["id"])
             check_scores(expect, asker)
             check_commands(expect, l4, server.http, read, folder, incidents[0]["id"])
         check_tokens_file(expect, l4, folder, server.http, read)

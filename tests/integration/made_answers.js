@@ -30,9 +30,9 @@
   window.fetch = async (address, init) => {
     const url = new URL(address);
     const [, kind] = /\/api\/v1\/jobs\/[^/]+\/(\w+)$/.exec(url.pathname) ?? [];
-    if (made.unexplained && /\/api\/v1\/incidents\/[^/]+$/.test(url.pathname)) {
+    if (made.unexplained && /\/api\/v1\/incidents\/[^/]+\/brief$/.test(url.pathname)) {
       const real = await (await asked(address, init)).json();
-      return answer({ ...real, report: { ...real.report, faults: [] } });
+      return answer({ ...real, brief: { ...real.brief, report: { ...real.brief.report, faults: [] } } });
     }
     if (made.users && /\/api\/v1\/jobs$/.test(url.pathname)) {
       const real = await (await asked(address, init)).json();

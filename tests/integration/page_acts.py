@@ -11,6 +11,7 @@ import time
 import urllib.parse
 import urllib.request
 
+import browsing
 import live
 import made_map
 import prefixed
@@ -404,3 +405,47 @@ class Paper:
         expect.equal(gone, 0, f"what can only be clicked is left out: {what}")
         pages = base64.b64decode(self.browser.driver.execute_cdp_cmd("Page.printToPDF", {})["data"])
         expect.that(pages.startswith(b"%PDF"), f"it prints: {what}", pages[:8])
+
+
+class Axe:
+    """What keeps somebody from using a view, by the rules of axe-core."""
+
+    def check_axe(self):
+        """No view has what keeps somebody from using it, in both schemes, by the rules of axe."""
+        rules = browsing.find_axe()
+        if not rules:
+            print("page: rules of axe are skipped: npm is missing, or has no axe-core")
+            return
+        incident = self.api("incidents?job=job-1005")["incidents"][0]["id"]
+        for name, path in self.views(incident).items():
+            self.open(path)
+            self.browser.soon(".fresh.live")
+            self.run_axe(rules, name)
+        self.open("/jobs/job-1005")
+        self.open_lines()
+        self.run_axe(rules, "raw lines")
+        self.browser.press("body", "?")
+        self.browser.soon(".dialog kbd")
+        self.run_axe(rules, "keys")
+        self.open("/jobs/job-1005")
+        self.browser.soon("button.maintenance")
+        self.browser.click("button.maintenance")
+        self.browser.soon(".dialog label")
+        self.run_axe(rules, "maintenance")
+        self.rules = rules
+
+    def run_axe(self, rules, name):
+        self.browser.run(rules)
+        for dark in (False, True):
+            self.browser.size(1440, 900, dark)
+            time.sleep(0.2)  # colours fade
+            found = self.browser.driver.execute_async_script("""
+                const done = arguments[1];
+                axe.run(document, { resultTypes: ["violations"], ...arguments[0]
+                  ? { runOnly: ["color-contrast"] } : {} }).then((result) => done(
+                  result.violations.filter((one) => /serious|critical/.test(one.impact)).map(
+                    (one) => [one.id, one.nodes.slice(0, 3).map((node) =>
+                      node.html.slice(0, 160) + " " + (node.any[0]?.message ?? ""))])),
+                  (error) => done(String(error)));""", dark)  # only colours differ then
+            self.expect.equal(found, [], f"axe: {name}, {'dark' if dark else 'light'}")
+        self.browser.size(1440, 900)

@@ -7,9 +7,9 @@ A simulated fleet (l4-fleet) plays one job of --nodes nodes with 8 ranks each, i
 crashes twice; from the sixth part on headless Chromium shows the job and its map. What must hold:
 all rows are there, batches are taken as before, both crashes are found in time and nothing else
 (l4-fleet judges that), and at the end the tab has less than 300 MB. Then, with the fleet gone, the
-first picture is measured, and a pan over a map of 2,000 nodes and 4,000 windows of 10 s, whose
-scores are made in the browser, at the width that the page asks for: script, layout and paint of a
-frame by Chromium's trace. Takes --seconds (600) and a minute.
+first picture of the incident and of the job is measured, and a pan over a map of 2,000 nodes and
+4,000 windows of 10 s, whose scores are made in the browser, at the width that the page asks for:
+script, layout and paint of a frame by Chromium's trace. Takes --seconds (600) and a minute.
 
 Whether the page disturbs is told by three windows of time: closed, open, closed again; what the
 fleet does changes slowly, so the open one is held against the mean of its neighbours. Batches a
@@ -27,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
@@ -41,6 +42,12 @@ import traced  # noqa: E402
 
 FRAME_MS, FRAME_95_MS, FIRST_S, TAB_MB = 12, 33, 1.5, 300
 MOVES = 240
+STORY = """
+new MutationObserver(() => {
+  if (!document.querySelector(".story .role") || window.stood) return;
+  requestAnimationFrame(() => setTimeout(() => { window.stood ??= performance.now(); }));
+}).observe(document, { childList: true, subtree: true });
+"""
 BATCHES_SHARE, WORK_SHARE = 0.95, 1.25  # of what is without the page
 # Outermost pieces of work of the page's own thread.
 WORK = {"EventDispatch", "FireAnimationFrame", "FunctionCall", "TimerFire", "RunMicrotasks",
@@ -200,8 +207,22 @@ def first_picture(browser, url):
     return browser.run("return drawn.first") / 1_000
 
 
+def first_story(browser, url):
+    """Seconds from the begin of the navigation until the story of an incident is painted."""
+    browser.driver.get(url)
+    live.wait_for(lambda: browser.run("return window.stood ?? 0") > 0)
+    return browser.run("return stood") / 1_000
+
+
 def measure(expect, http, browser):
     url = f"http://127.0.0.1:{http}/jobs/big"
+    with urllib.request.urlopen(f"http://127.0.0.1:{http}/api/v1/incidents", timeout=30) as got:
+        incident = json.load(got)["incidents"][0]["id"]
+    with made_map.Made(browser, STORY):
+        seconds = [first_story(browser, f"http://127.0.0.1:{http}/incidents/{incident}")
+                   for _ in range(4)][1:]
+        expect.that(min(seconds) > 0, "the story of the incident is shown", seconds)
+        show(expect, "the story of an incident, s", statistics.median(seconds), FIRST_S)
     with made_map.Made(browser, made_map.COUNTED):
         first_picture(browser, url)
         seconds = [first_picture(browser, url) for _ in range(3)]

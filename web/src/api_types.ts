@@ -81,6 +81,8 @@ export interface Answers {
   };
   /** GET /api/v1/incidents/{id} */
   incident: Incident;
+  /** GET /api/v1/incidents/{id}/brief */
+  incident_brief: IncidentBrief;
   /** GET /api/v1/incidents/{id}/near_faults */
   near_faults: {
     faults: NearFault[];
@@ -854,6 +856,15 @@ export interface Incident {
   report?: unknown;
   /** of one that is asked for by id: what led to it, or null */
   evidence?: unknown;
+}
+
+export interface IncidentBrief {
+  /** without report and evidence */
+  incident: Incident;
+  /** the head of its report: of lists of nodes, warnings and files the first 32; null if it cannot be read */
+  brief: Brief | null;
+  /** what led to it, without the report at the opening, or null */
+  evidence: unknown;
 }
 
 export interface Report {

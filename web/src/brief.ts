@@ -26,9 +26,14 @@ export function briefPath(job: string): string {
   return `${idIn("jobs/{id}/brief", job)}?rows=${ROWS}`;
 }
 
-/** Asks for what the view of a job shows first: the report that was made last, since a new one may take seconds, and the
-    scores that the map most likely shows. */
-export function askJobAhead({ view, id, query }: Route): void {
+export function incidentPath(incident: string): string {
+  return idIn("incidents/{id}/brief", incident);
+}
+
+/** Asks for what the view shows first. Of a job that is the report that was made last, since a new one may take seconds, and
+    the scores that the map most likely shows. */
+export function askViewAhead({ view, id, query }: Route): void {
+  if (view === "incidents" && id) askAhead(incidentPath(id));
   if (view !== "jobs" || query.get("at")) return;
   askAhead(briefPath(id), `${briefPath(id)}&last=true`);
   askScoresAhead(id, query);

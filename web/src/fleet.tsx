@@ -14,6 +14,7 @@ import type { Said } from "./sentences";
 
 const JOBS_MS = 5_000;
 const REST_MS = 15_000;
+const NO_JOB = ""; // what happens to one job does not change it
 
 type Kind = "sick" | "suspect" | "running" | "ended";
 const KINDS: { kind: Kind; word: string }[] = [
@@ -98,16 +99,19 @@ function Row(props: { job: Job; said: Said | null }) {
   );
 }
 
-/** Agents and the aggregator itself, in one line each; not for a token that is limited to jobs. */
-function Health() {
-  const status = useAsked("status", "status", REST_MS);
-  const agents = useAsked("agents", "agents", REST_MS);
+/** Agents and the aggregator itself, in one line each; `known`: the token is not limited to jobs, which may not see this. */
+function Health(props: { known: boolean }) {
+  const status = useAsked("status", props.known ? "status" : null, REST_MS);
+  const agents = useAsked("agents", props.known ? "agents" : null, REST_MS, NO_JOB); // a long list
   const own = status.data;
   useEffect(() => {
     const now = millis(own?.now);
     if (now !== null && Math.abs(now - serverNow()) > 2_000) setServerNow(now);
   }, [own]);
-  if (!own) return null;
+  if (!own) { // keeps the room of what comes
+    return status.error ? null : <dl className="health" aria-hidden="true">{["Agents", "Aggregator", "Alerts"].map((word) =>
+      <div key={word}><dt>{word}</dt><dd>…</dd></div>)}</dl>;
+  }
   const known = agents.data?.agents ?? [];
   const lost = known.filter((agent) => agent.lost).length;
   const behind = known.filter((agent) => agent.batches_held >= BEHIND_BATCHES).length;
@@ -216,7 +220,7 @@ export function Fleet(props: { route: Route }) {
     <main id="main" className="fleet">
       <div className="title">
         <h1>{headline(jobs, counts)}</h1>
-        {limit === null && <Health />}
+        {(limit === null || limit === undefined) && <Health known={limit === null} />}
         {limit && <p className="note">Your token shows only jobs called <Wild text={limit.join(", ")} />.</p>}
       </div>
       {jobs.length > 0 && <Filter route={props.route} jobs={jobs} counts={counted} all={theirs.length} />}

@@ -1,15 +1,16 @@
 // An incident as a story: what went well last, what came first, what followed where, how it ended.
 import { Fragment, useContext, useEffect, useMemo, useState } from "react";
 import type { ReactNode } from "react";
-import { idIn } from "./api";
-import type { Agent, Incident as Row, Report, ReportEvent } from "./api_types";
+import type { Agent, Incident as Row, IncidentBrief, Report } from "./api_types";
+import { askViewAhead, incidentPath, toldBy } from "./brief";
+import type { Told, ToldEvent } from "./brief";
 import { counted, grouped, harmless, millis, span, spoken } from "./format";
 import { Later } from "./later";
 import { useAsked } from "./live";
 import { LinesPanel, RawLines, useLines } from "./lines";
 import type { LinesQuery } from "./handed";
 import { NearFaults } from "./near";
-import { Ago, LimitContext, NotYet, Section, Since, StateMark, Time, Wild } from "./parts";
+import { Ago, LimitContext, NotYet, Section, Sentence, Since, StateMark, Time, Wild } from "./parts";
 import { Acknowledge, MaintenanceButton, SilentIncident } from "./quiet";
 import { Fact, KnownFault, Suspects, Template, Verdict } from "./report";
 import { to } from "./route";
@@ -31,6 +32,8 @@ interface Trigger {
 
 interface Evidence {
   openings: number;
+  /** Why it is not open any more. */
+  resolved_by?: string;
   triggers: Trigger[];
 }
 
@@ -40,14 +43,17 @@ interface Step {
   kind: "well" | "root" | "direct" | "consequence" | "sign" | "alert" | "over";
   what: ReactNode;
   lines?: LinesQuery;
+  /** Where else it is shown. */
+  link?: { to: string; word: string };
   /** A sign that made somebody look, and that the report does not count. */
   aside?: boolean;
 }
 
 const FOLDED_FROM = 2; // consequences that follow the first ones
 
-function eventStep(event: ReportEvent): Step {
-  const where = event.nodes.length > 1 ? `, then on ${counted(event.nodes.length - 1, "more node")}` : "";
+function eventStep(event: ToldEvent): Step {
+  const nodes = event.on ?? event.nodes.length;
+  const where = nodes > 1 ? `, then on ${counted(nodes - 1, "more node")}` : "";
   return {
     at: millis(event.first.time), time: event.first.time, kind: event.role,
     what: <><span className="note"><Wild text={event.first.node} />{event.first.rank !== null && `, rank ${event.first.rank}`}
@@ -66,6 +72,7 @@ function triggerStep(trigger: Trigger, report: Report): Step {
       (millis(trigger.evidence) ?? 0) < (millis(report.verdict.since) ?? 0)),
     what: <>{who && <span className="note"><Wild text={who} /></span>}<Template
       text={trigger.detail || spoken(trigger.cause)} plain /></>,
+    lines: trigger.node && trigger.evidence ? { node: trigger.node, rank: trigger.rank ?? undefined, around: trigger.evidence } : undefined,
   };
 }
 
@@ -78,7 +85,7 @@ function endsOfEach(triggers: readonly Trigger[]): Trigger[] {
 }
 
 /** All that is known of the incident, in order of time; without a row of it, what the report says. */
-export function storyOf(row: Row | null, report: Report, evidence: Evidence | null): Step[] {
+export function storyOf(row: Row | null, report: Told, evidence: Evidence | null, seesSite = false): Step[] {
   const steps: Step[] = [];
   const training = report.stages.find((stage) => stage.stage === report.verdict.stage);
   const progress = report.verdict.iteration;
@@ -87,19 +94,22 @@ export function storyOf(row: Row | null, report: Report, evidence: Evidence | nu
                  what: <>Iteration {grouped(progress - 1)} was the last {report.verdict.state === "slow" ? "that took as long as before"
                    : "that all ranks completed"}
                    {training?.begin && <> <span className="note">{spoken(training.stage ?? "it")} since <Time
-                     at={training.begin} /></span></>}</> });
+                     at={training.begin} /></span></>}</>,
+                 link: row ? { to: to("jobs", row.job, { map: "ranks" }), word: "Iterations on the map" } : undefined });
   }
   const said = (trigger: Trigger) => report.events.some((event) => trigger.detail === `new line: ${event.template}`);
   const signs = [...report.events.map(eventStep),
                  ...endsOfEach(evidence?.triggers ?? []).filter((trigger) => !said(trigger))
                    .map((trigger) => triggerStep(trigger, report))];
   if (row) {
-    signs.push({ at: millis(row.opened), time: row.opened, kind: "alert", what: <>The incident opened; sinks that are set up get an alert</> });
+    signs.push({ at: millis(row.opened), time: row.opened, kind: "alert", what: <>The incident opened; sinks that are set up get an alert</>,
+                 link: seesSite ? { to: to("alerts", "", { q: row.job }), word: "What was sent" } : undefined });
   }
   signs.sort((a, b) => (a.at ?? Infinity) - (b.at ?? Infinity) || rank(a) - rank(b));
   steps.push(...signs);
   if (row?.resolved) {
-    steps.push({ at: millis(row.resolved), time: row.resolved, kind: "over", what: <>It was resolved</> });
+    steps.push({ at: millis(row.resolved), time: row.resolved, kind: "over", what: <>It was resolved{evidence?.resolved_by
+      && <>: <Sentence text={evidence.resolved_by} /></>}</> });
   }
   return steps;
 }
@@ -136,6 +146,7 @@ export function Story(props: { steps: Step[]; ask: (query: LinesQuery) => void }
               `${step.at > first ? "+" : "−"}${span(Math.abs(step.at - first))}`}</span>}</>}</span>
           <span className="what"><span className={`role ${step.kind}`}>{NAMES[step.kind]}</span> {step.what}
             {step.lines && <RawLines query={step.lines} ask={props.ask}>Raw lines</RawLines>}
+            {step.link && <a className="note" href={step.link.to}>{step.link.word}</a>}
           </span>
         </li>
         {i === last && consequences.length > FOLDED_FROM && more}
@@ -154,13 +165,13 @@ const ROW = 30; // px, as in the style sheet
 interface Edge { from: string; to: string; weight: number }
 
 /** Who named whom: by the clues of the report, which know nodes by their addresses; without them as the lines print it. */
-function accusationsOf(report: Report, nodeAt: ReadonlyMap<string, string>): Edge[] {
+function accusationsOf(report: Told, nodeAt: ReadonlyMap<string, string>): Edge[] {
   const edges = new Map<string, Edge>();
   const add = (from: string, to_: string, weight: number) => {
     const key = `${from}\n${to_}`;
     edges.set(key, { from, to: to_, weight: (edges.get(key)?.weight ?? 0) + weight });
   };
-  const accusers = (event: ReportEvent | undefined, peer: string | undefined) => event?.nodes ?? (peer ? [peer] : []);
+  const accusers = (event: ToldEvent | undefined, peer: string | undefined) => event?.nodes ?? (peer ? [peer] : []);
   for (const clue of report.clues ?? []) {
     if (clue.kind !== "blamed" && clue.kind !== "named_by_peers") continue;
     const fact = (kind: string) => clue.facts.find((one) => one.kind === kind)?.value;
@@ -201,8 +212,13 @@ function sideOf(edges: readonly Edge[], side: "from" | "to"): string[] {
   return [...weights].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([name]) => name);
 }
 
+/** How many more nodes print an accusing event than the report lists. */
+function unseenOf(report: Told): number {
+  return Math.max(0, ...report.events.filter((one) => one.why.includes("accused")).map(({ on, nodes }) => (on ?? nodes.length) - nodes.length));
+}
+
 /** Who named whom as the silent one, as a graph: the more lines lead to a name, the more it stands out. */
-export function Accusations(props: { report: Report; agents?: readonly Agent[] }) {
+export function Accusations(props: { report: Told; agents?: readonly Agent[] }) {
   const nodeAt = useMemo(() => namesOf(props.agents ?? []), [props.agents]);
   const edges = useMemo(() => accusationsOf(props.report, nodeAt), [props.report, nodeAt]);
   if (edges.length === 0) return null;
@@ -212,12 +228,12 @@ export function Accusations(props: { report: Report; agents?: readonly Agent[] }
   const height = Math.max(rows(left), rows(right)) * ROW;
   const most = Math.max(...edges.map((edge) => edge.weight), 1e-9);
   const suspect = props.report.nodes[0]?.node;
-  const side = (names: string[]) => <ul>{names.slice(0, NAMED_MAX).map((name, i) => <li key={name} className={name === suspect ? "bad" : ""}>
-    {i === NAMED_MAX - 1 && names.length > NAMED_MAX ? `${grouped(names.length - NAMED_MAX + 1)} more` : <Wild text={name} />}</li>)}</ul>;
+  const side = (names: string[], unseen = 0) => <ul>{names.slice(0, NAMED_MAX).map((name, i) => <li key={name} className={name === suspect ? "bad" : ""}>
+    {i === NAMED_MAX - 1 && names.length > NAMED_MAX ? `${grouped(names.length + unseen - NAMED_MAX + 1)} more` : <Wild text={name} />}</li>)}</ul>;
   return (
     <Section title="Who accused whom" note="nodes whose lines name another one as silent, gone or failed">
       <div className="accused">
-        {side(left)}
+        {side(left, unseenOf(props.report))}
         <svg viewBox={`0 0 100 ${height}`} height={height} preserveAspectRatio="none" role="img"
           aria-label={edges.slice(0, 3 * NAMED_MAX).map((edge) => `${harmless(edge.from)} named ${harmless(edge.to)}`).join(", ")}>
           {edges.map((edge, i) => {
@@ -251,20 +267,25 @@ export function isExplained(report: Report): boolean {
   return report.faults.length > 0 && !report.faults.some((fault) => fault.id === GUESS);
 }
 
+function jobOf({ incident }: IncidentBrief): string {
+  return incident.job;
+}
+
 export function Incident(props: { route: Route }) {
   const { id } = props.route;
-  const asked = useAsked("incident", idIn("incidents/{id}", id), INCIDENT_MS);
+  useState(() => askViewAhead(props.route)); // before anything else is asked for
+  const asked = useAsked("incident_brief", incidentPath(id), INCIDENT_MS, jobOf);
   const [lines, setLines] = useLines(props.route);
   const [silencing, setSilencing] = useState(false);
   const limit = useContext(LimitContext);
-  const row = asked.data;
-  const accused = (row?.report as Report | null | undefined)?.events.some((event) => event.why.includes("accused"));
+  const row = asked.data?.incident;
+  const report = useMemo(() => asked.data?.brief ? toldBy(asked.data.brief) : null, [asked.data]);
+  const accused = report?.events.some((event) => event.why.includes("accused"));
   const agents = useAsked("agents", limit === null && accused ? "agents" : null, AGENTS_MS);
   useEffect(() => {
     document.title = row ? `${spoken(row.state)} · ${row.job}` : "incident";
   }, [row]);
   if (!row) return <NotYet error={asked.error} what="the incident" again={asked.again} />;
-  const report = row.report as Report | null;
   const crumbs = <nav className="crumbs" aria-label="Where you are"><a href={to("incidents")}>Incidents</a>
     <span aria-hidden="true"> / </span><b><Wild text={row.job} /></b>
     <a className="right" href={to("jobs", row.job)}>The job and its map →</a>
@@ -272,7 +293,7 @@ export function Incident(props: { route: Route }) {
   if (!report) {
     return <main id="main">{crumbs}<p>The report of this incident is not kept any more. It was <b>{spoken(row.state)}</b>.</p></main>;
   }
-  const evidence = row.evidence as Evidence | null;
+  const evidence = asked.data!.evidence as Evidence | null;
   const opened = millis(row.opened);
   const since = millis(report.verdict.since);
   return (
@@ -295,7 +316,7 @@ export function Incident(props: { route: Route }) {
       </div>
       {!isExplained(report) && report.events.length > 0 && <NearFaults incident={row.id} />}
       <Section title="What happened" note={<>updated <Ago at={row.updated} /></>}>
-        <Story steps={storyOf(row, report, evidence)} ask={setLines} />
+        <Story steps={storyOf(row, report, evidence, limit === null)} ask={setLines} />
       </Section>
       <Accusations report={report} agents={agents.data?.agents} />
       {report.nodes[0] && <Before incident={row} node={report.nodes[0].node} />}

@@ -1,7 +1,7 @@
 // One job: the verdict, who and what to do, the map, what shows it.
 import { useEffect, useMemo, useState } from "react";
 import { idIn } from "./api";
-import { askJobAhead, briefPath, toldBy } from "./brief";
+import { askViewAhead, briefPath, toldBy } from "./brief";
 import type { Job as JobRow, Node } from "./api_types";
 import { millis } from "./format";
 import { Ago, Failure, Loading, Time, Wild } from "./parts";
@@ -61,7 +61,7 @@ function Past(props: { job: string; at: string; begin: string | null }) {
 export function Job(props: { route: Route }) {
   const { id } = props.route;
   const at = props.route.query.get("at") ?? "";
-  useState(() => askJobAhead(props.route)); // before anything else is asked for
+  useState(() => askViewAhead(props.route)); // before anything else is asked for
   const present = useAsked("brief", at ? null : briefPath(id), REPORT_MS, id);
   const snapshot = idIn("jobs/{id}/snapshot", id);
   const then = useAsked("snapshot", at ? `${snapshot}?at=${encodeURIComponent(at)}` : null, PAST_MS, NO_JOB);

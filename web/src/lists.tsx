@@ -10,6 +10,7 @@ import type { Route } from "./route";
 const AGENTS_MS = 5_000;
 const FAULTS_MS = 60_000;
 const INCIDENTS_MS = 30_000;
+const NO_JOB = ""; // the library is none of any job
 
 export function Search(props: { route: Route; what: string }) {
   return <div className="filter" role="search"><input id="search" type="search" aria-label={`Filter ${props.what}`}
@@ -94,7 +95,7 @@ function PastIncidents(props: { fault: Fault }) {
 }
 
 function FaultDetail(props: { id: string }) {
-  const asked = useAsked("fault", idIn("faults/{id}", props.id), FAULTS_MS);
+  const asked = useAsked("fault", idIn("faults/{id}", props.id), FAULTS_MS, NO_JOB);
   const fault = asked.data;
   if (!fault) return <NotYet error={asked.error} what="the fault" again={asked.again} />;
   return (
@@ -116,7 +117,7 @@ function FaultDetail(props: { id: string }) {
 }
 
 export function Faults(props: { route: Route }) {
-  const asked = useAsked("faults", "faults", FAULTS_MS);
+  const asked = useAsked("faults", "faults", FAULTS_MS, NO_JOB);
   const rows = asked.data?.faults;
   const text = (props.route.query.get("q") ?? "").toLowerCase();
   const found = (rows ?? []).filter((fault: Fault) =>

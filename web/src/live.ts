@@ -276,9 +276,9 @@ export interface Asked<T> {
   again: () => void;
 }
 
-/** The answer to a request, asked for again each `every` ms and when events of `job` come. */
+/** The answer to a request, asked for again each `every` ms and when events of `job` come, which the answer may name. */
 export function useAsked<Key extends keyof Answers>(
-  key: Key, path: string | null, every: number, job = "*"): Asked<Answers[Key]> {
+  key: Key, path: string | null, every: number, job: string | ((data: Answers[Key]) => string) = "*"): Asked<Answers[Key]> {
   type Held = { path: string | null; data: Answers[Key] | null; error: ApiError | null; at: number };
   const [held, setHeld] = useState<Held>({ path: null, data: null, error: null, at: 0 });
   const [round, setRound] = useState(0);
@@ -319,7 +319,8 @@ export function useAsked<Key extends keyof Answers>(
       });
     };
     const listener = (jobs: ReadonlySet<string>) => {
-      if (job === "*" || jobs.has("*") || jobs.has(job)) {
+      const of = typeof job === "string" ? job : last.data ? job(last.data as Answers[Key]) : "*";
+      if (of === "*" || jobs.has("*") || jobs.has(of)) {
         window.clearTimeout(timer);
         if (underWay) stale = true;
         else fetchNow();

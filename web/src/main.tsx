@@ -1,7 +1,7 @@
 // The page: which view an address shows.
 import { StrictMode, useEffect } from "react";
 import { createRoot } from "react-dom/client";
-import { askJobAhead } from "./brief";
+import { askViewAhead } from "./brief";
 import { Fleet } from "./fleet";
 import { ReportFile } from "./file";
 import { handed } from "./handed";
@@ -24,7 +24,7 @@ function View() {
   switch (route.view) {
     case "fleet": return <Fleet route={route} />;
     case "jobs": return <Job key={route.id} route={route} />;
-    case "incidents": return route.id ? <Incident key={route.id} route={route} /> 
+    case "incidents": return route.id ? <Incident key={route.id} route={route} />
       : <Later what="the list of incidents" of={({ Incidents }) => <Incidents route={route} />} />;
     case "agents": return <Later what="the list of agents" of={({ Agents }) => <Agents route={route} />} />;
     case "faults": return <Later what="the list of faults" of={({ Faults }) => <Faults key={route.id} route={route} />} />;
@@ -34,7 +34,7 @@ function View() {
   }
 }
 
-if (!handed) askJobAhead(routeNow());
+if (!handed) askViewAhead(routeNow());
 const root = createRoot(document.getElementById("app")!);
 if (handed) {
   root.render(<StrictMode><FileShell><ReportFile handed={handed} /></FileShell></StrictMode>);

@@ -1,7 +1,8 @@
 // The sentence of each open incident, and how sure it is, asked for once per change of it.
 import { useEffect, useState } from "react";
-import { get, idIn } from "./api";
-import type { Job, Report } from "./api_types";
+import { get } from "./api";
+import type { Job } from "./api_types";
+import { incidentPath } from "./brief";
 
 const AT_ONCE = 3;
 const MOST = 40; // jobs that are shown with a sentence
@@ -20,10 +21,9 @@ export function useSentences(jobs: readonly Job[] | undefined): ReadonlyMap<stri
       for (let one = wanted.shift(); one; one = wanted.shift()) {
         const { job, key, id } = one;
         try {
-          const incident = await get("incident", idIn("incidents/{id}", id), stopper.signal);
-          const report = incident.report as Report | null;
-          if (report) setKnown((before) => new Map(before).set(job, { key, text: report.verdict.summary,
-            confidence: report.verdict.confidence }));
+          const { brief } = await get("incident_brief", incidentPath(id), stopper.signal);
+          if (brief) setKnown((before) => new Map(before).set(job, { key, text: brief.report.verdict.summary,
+            confidence: brief.report.verdict.confidence }));
         } catch {
           // Asked for again with the next list.
         }

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "aggregator/serve/json_value.h"
+#include "aggregator/serve/report_brief.h"
 #include "tests/aggregator/live/seconds.h"
 
 namespace l4::scoring {
@@ -47,6 +49,30 @@ TEST_CASE("incidents: another confidence holds from then on") {
   CHECK(book.diagnosed(report(State::crashed), at(1)).alerts.empty());
   book.set({});
   CHECK(book.diagnosed(report(State::crashed), at(2)).alerts.size() == 1);
+}
+
+TEST_CASE("incidents: beside the report stands its head, which a restart keeps") {
+  IncidentBook book("job", {});
+  book.triggered({trigger(watch::Cause::error_line)}, at(1));
+  diagnose::Report failed = report(State::crashed);
+  failed.nodes.resize(100, failed.nodes[0]);
+  const store::Incident row = book.diagnosed(failed, at(2)).rows.at(0);
+  const diagnose::Report head = serve::report_in_brief(row.head.brief);
+  CHECK(head.nodes.size() == 32);
+  CHECK(head.verdict.summary == failed.verdict.summary);
+  CHECK(row.head.evidence.find("because") != std::string::npos);
+  CHECK(row.head.evidence.find("report_at_opening") == std::string::npos);
+  CHECK(head_of(row).brief == row.head.brief);
+  CHECK(serve::parse_json(head_of(row).evidence).has_value());
+  CHECK(head_of(row).evidence.find("report_at_opening") == std::string::npos);
+  store::Incident stored = row;
+  stored.head = {};
+  IncidentBook again("job", {});
+  again.restore({stored});
+  again.heard();
+  const auto resolved = again.diagnosed(report(State::finished), at(3));
+  REQUIRE(resolved.rows.size() == 1);
+  CHECK(resolved.rows[0].head == head_of(row));
 }
 
 TEST_CASE("incidents: what is stored of an open one is its alert again") {

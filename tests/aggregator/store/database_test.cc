@@ -70,6 +70,26 @@ TEST_CASE("database: incidents in pages, of one millisecond, too, while some com
   CHECK(seen == all);
 }
 
+TEST_CASE("database: the head of an incident is read without its reports") {
+  const l4::test::TempFolder folder;
+  Database database(folder.path() / "state.db", {});
+  Incident one = incident(3);
+  one.head = {"{\"report\": {}}", "{\"openings\": 1}"};
+  CHECK(database.save(one));
+  const auto head = database.incident_head(one.id);
+  REQUIRE((head && *head));
+  CHECK((*head)->head == one.head);
+  CHECK((*head)->told == one.told);
+  CHECK((*head)->report.empty());
+  const auto whole = database.incident(one.id);
+  REQUIRE((whole && *whole));
+  CHECK((*whole)->report == one.report);
+  CHECK((*whole)->evidence == one.evidence);
+  CHECK_FALSE(database.incident_head("none")->has_value());
+  IncidentQuery of_another{"job-1"};
+  CHECK(database.incidents(of_another)->empty());
+}
+
 TEST_CASE("database: incidents of one known fault, in pages; alerts that no sink has taken") {
   const l4::test::TempFolder folder;
   Database database(folder.path() / "state.db", {});
@@ -301,6 +321,8 @@ TEST_CASE("database: an older schema is brought up to date, a newer one left alo
         "told_node; "
         "ALTER TABLE incidents DROP COLUMN told_rank; ALTER TABLE incidents DROP COLUMN "
         "told_fault; ALTER TABLE incidents DROP COLUMN source; "
+        "ALTER TABLE incidents DROP COLUMN head_brief; "
+        "ALTER TABLE incidents DROP COLUMN head_evidence; "
         "DROP TABLE acknowledgements; DROP TABLE maintenance; DROP TABLE held_incidents; "
         "PRAGMA user_version = 1;"));
   }
@@ -313,6 +335,7 @@ TEST_CASE("database: an older schema is brought up to date, a newer one left alo
     REQUIRE((kept && kept->size() == 1));
     CHECK(kept->front().report == incident(1).report);
     CHECK(kept->front().told == Gist{});
+    CHECK(database.incident_head(kept->front().id)->value().head == IncidentHead{});
   }
   {
     auto connection = SqlConnection::open(path, "");
