@@ -83,6 +83,11 @@ constexpr std::array kSteps{
     CREATE INDEX incidents_by_fault ON incidents (told_fault, opened);
     CREATE INDEX incidents_by_node ON incidents (told_node, opened);
     )sql",
+    R"sql(
+    CREATE TABLE labels (
+      subject TEXT PRIMARY KEY, job TEXT NOT NULL, source TEXT NOT NULL, truth TEXT NOT NULL,
+      claims TEXT NOT NULL, who TEXT NOT NULL, told INTEGER NOT NULL) WITHOUT ROWID;
+    )sql",
 };
 
 }  // namespace
