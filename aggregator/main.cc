@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   using namespace l4::aggregator;
   const auto options = l4::read_service_options(argc, argv, {"l4-aggregator", L4_VERSION, kHelp});
   if (options.exit) return *options.exit;
-  auto settings = load_settings(options.config);
+  auto settings = start_settings(options.config);
   if (settings && options.check_only) {
     const auto checked = check(*settings);
     if (checked) std::puts("the config can be used");

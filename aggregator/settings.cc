@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 #include <thread>
 
 #include "aggregator/alert/settings.h"
+#include "aggregator/diagnose/clues/scale.h"
 #include "aggregator/flows/address.h"
+#include "aggregator/numbers/table.h"
 #include "common/base/ascii.h"
 #include "common/config/config_values.h"
 #include "common/http/url.h"
@@ -119,6 +122,7 @@ void read_detect(ConfigTable& detect, const std::filesystem::path& file, Setting
   read(detect, "rest_factor", rest, 1, 1'000);
   job.rest_factor = static_cast<double>(rest);
   read_path(detect, "faults", file, settings.faults);
+  read_path(detect, "scoring_table", file, settings.scoring_table);
 }
 
 void read_store(ConfigTable& store, const std::filesystem::path& file, live::Options& live) {
@@ -217,6 +221,14 @@ bool is_taken_over(std::string_view key) {
          std::ranges::find(kKeys, key) != kKeys.end();
 }
 
+/// Reads the table that the config names. Error: file, line and key of that table.
+Result<diagnose::clues::Table> read_scoring_table(const Settings& settings) {
+  auto table = diagnose::clues::read_table(settings.scoring_table);
+  if (!table)
+    return std::unexpected(named_error(settings.named, settings.scoring_table, table.error()));
+  return table;
+}
+
 /// Reads the tables of the config. Error: file, line and key.
 Result<Settings> read_settings(ConfigTable& root, const std::filesystem::path& file) {
   Settings settings = default_settings();
@@ -227,7 +239,23 @@ Result<Settings> read_settings(ConfigTable& root, const std::filesystem::path& f
     if (!is_taken_over(key)) settings.fixed.emplace(key, value);
   if (const auto done = complete(settings, file.string()); !done)
     return std::unexpected(done.error());
+  if (settings.scoring_table.empty()) return settings;
+  auto table = read_scoring_table(settings);
+  if (!table) return std::unexpected(table.error());
+  settings.live.shards.job.scale =
+      std::make_shared<const diagnose::clues::Scale>(std::move(table->scale));
   return settings;
+}
+
+/// By `load`, once more where a table is in force from now on: defaults of settings depend on it.
+template <class Load>
+Result<Settings> start_with(Load load, const std::filesystem::path& file) {
+  auto settings = load(file);
+  if (!settings || settings->scoring_table.empty()) return settings;
+  const auto table = read_scoring_table(*settings);
+  if (!table) return std::unexpected(table.error());
+  numbers::put_in_force(table->numbers);
+  return load(file);
 }
 
 }  // namespace
@@ -271,6 +299,14 @@ Result<Settings> load_settings_without_wire(const std::filesystem::path& file) {
       root->refuse(table,
                    "is not for 'l4 local', which needs no keys and serves its own user only");
   return read_settings(*root, file);
+}
+
+Result<Settings> start_settings(const std::filesystem::path& file) {
+  return start_with(load_settings, file);
+}
+
+Result<Settings> start_settings_without_wire(const std::filesystem::path& file) {
+  return start_with(load_settings_without_wire, file);
 }
 
 std::vector<std::string> after_restart(const Settings& running, const Settings& read) {

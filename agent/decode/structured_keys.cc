@@ -105,8 +105,9 @@ constexpr auto kQuietKeys = std::to_array<std::string_view>(
      "icon",       "no",         "insertid",    "args",      "relativecreated", "syslog_identifier",
      "log.logger", "ecs.version"});
 constexpr auto kQuietParents = std::to_array<std::string_view>(
-    {"labels", "kubernetes", "process", "thread", "file", "source", "elapsed", "span", "spans",
-     "log", "ecs", "agent", "attrs", "resource", "level", "time", "docker", "container", "host", "exception"});
+    {"labels", "kubernetes", "process", "thread",    "file",  "source",   "elapsed",
+     "span",   "spans",      "log",     "ecs",       "agent", "attrs",    "resource",
+     "level",  "time",       "docker",  "container", "host",  "exception"});
 /// Parents that carry no information.
 constexpr auto kPlainParents =
     std::to_array<std::string_view>({"", "record", "extra", "fields", "context", "jsonpayload"});

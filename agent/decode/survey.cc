@@ -176,10 +176,10 @@ void Survey::observe(std::string_view block) {
 
 void Survey::judge_labels() {
   if (!labels_)
-    labels_ = block_.labels >= 4 &&
-              (block_.repeated_labels > 0 ||
-               (block_.padded_labels > 0 && block_.uneven_labels > 0)) &&
-              block_.labels * 10 >= (block_.lines - block_.lines_before_label) * 6;
+    labels_ =
+        block_.labels >= 4 &&
+        (block_.repeated_labels > 0 || (block_.padded_labels > 0 && block_.uneven_labels > 0)) &&
+        block_.labels * 10 >= (block_.lines - block_.lines_before_label) * 6;
   else if (block_.lines >= 50 && block_.labels * 20 < block_.lines)
     labels_ = false;
   if (!bracket_labels_)

@@ -92,8 +92,8 @@ bool is_json_log_line(std::string_view line) {
 
 bool is_job_state(std::string_view json) {
   constexpr std::array<std::string_view, 8> kStates{
-      "status", "state", "phase", "lastState", "TrainingJobStatus", "SecondaryStatus", "job_state",
-      "lifecycleState"};
+      "status",          "state",     "phase",         "lastState", "TrainingJobStatus",
+      "SecondaryStatus", "job_state", "lifecycleState"};
   constexpr std::array<std::string_view, 10> kReasons{
       "exitCode",      "exit_code",     "ExitCode",     "statusReason", "reason",
       "FailureReason", "failureReason", "state_reason", "StateReason",  "errorMessage"};
@@ -131,7 +131,7 @@ bool holds_json_log(const std::filesystem::path& path) {
 }
 
 bool may_hold_lines(std::string_view file_name) {
-  constexpr std::array<std::string_view, 7> kTexts{".json", ".jsonl", ".md",  ".csv",
+  constexpr std::array<std::string_view, 7> kTexts{".json", ".jsonl", ".md",   ".csv",
                                                    ".tsv",  ".html",  ".ipynb"};
   const std::string_view name = plain_name(file_name);
   return std::ranges::any_of(kTexts, [&](std::string_view end) { return name.ends_with(end); });

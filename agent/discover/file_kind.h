@@ -1,8 +1,8 @@
 // Tells whether a file is a log, by its extension and its first 4 KiB.
 //
 // Files with extensions of data (csv, pt, safetensors ...), of code or of settings are never logs.
-// Files called .json or .jsonl are logs only if a logger wrote their first line, or if they hold the
-// state of a job. Any other file is a log if its head, unpacked and decoded, is text. No state.
+// Files called .json or .jsonl are logs only if a logger wrote their first line, or if they hold
+// the state of a job. Any other file is a log if its head, unpacked and decoded, is text. No state.
 #pragma once
 
 #include <cstdint>

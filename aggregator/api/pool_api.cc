@@ -26,7 +26,7 @@ Response answer(const confirm::OutcomeDone& done) {
   text.member("note", done.outcome.note).member("who", done.outcome.who);
   text.member("told", done.outcome.told).member("before", done.before);
   text.member("run", done.run).member("kind", done.kind).member("removed", done.removed);
-  text.member("why_not", done.why_not).close('}');
+  text.member("why_not", done.why_not).member("labelled", done.labelled).close('}');
   return json(text);
 }
 

@@ -11,6 +11,7 @@
 #include "aggregator/api/flow_api.h"
 #include "aggregator/api/incident_api.h"
 #include "aggregator/api/job_api.h"
+#include "aggregator/api/label_api.h"
 #include "aggregator/api/lines_api.h"
 #include "aggregator/api/nic_api.h"
 #include "aggregator/api/pool_api.h"
@@ -138,6 +139,11 @@ constexpr std::array kRoutes{
     RouteRow{"near_faults", "GET", "/api/v1/incidents/{id}/near_faults",
              "known faults whose words are nearest to those of a failure", Access::read,
              Reach::rows, Sharing::single, kNone, at_once<list_near_faults>},
+    RouteRow{"label_incident", "POST", "/api/v1/incidents/{id}/label",
+             "tells what an incident was, to fit confidences to", Access::change, Reach::rows,
+             Sharing::single, kNone, at_once<label_incident>},
+    RouteRow{"labels", "GET", "/api/v1/labels", "what people told of incidents and jobs",
+             Access::read, Reach::rows, Sharing::single, kPage, at_once<list_labels>},
     RouteRow{"acknowledge", "POST", "/api/v1/incidents/{id}/acknowledgement",
              "tells that somebody looks after an incident", Access::change, Reach::rows,
              Sharing::single, kNone, at_once<acknowledge>},

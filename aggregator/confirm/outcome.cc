@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "aggregator/confirm/label.h"
 #include "aggregator/scoring/shard.h"
 
 namespace l4::confirm {
@@ -21,6 +22,9 @@ std::expected<OutcomeDone, Refused> record_outcome(const OutcomeRequest& request
   auto told = pool.record_outcome(request.outcome);
   if (!told) return refuse(503, "not_stored", "the outcome is not stored: " + told.error().text());
   done.removed = std::move(*told);
+  if (job != nullptr && job->report())
+    if (const auto label = label_of_outcome(request.outcome, *job->report()))
+      done.labelled = database.save(*label).has_value();
   if (request.outcome.outcome == "failure") return done;
   const auto added = shard.add_to_pool(id, request.outcome.who);
   if (!added) {

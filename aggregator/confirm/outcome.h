@@ -29,6 +29,7 @@ struct OutcomeDone {
   std::string run, kind;             ///< the job's run in the pool and its kind; empty: none
   std::vector<std::string> removed;  ///< runs that left the pool
   std::string why_not;               ///< why no run was added although the job succeeded
+  bool labelled = false;             ///< the state of the job's report is judged by it
 };
 
 using OutcomeThen = std::function<void(std::expected<OutcomeDone, Refused>)>;

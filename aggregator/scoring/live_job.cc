@@ -147,6 +147,7 @@ IncidentBook::Changes LiveJob::diagnose(TimeMs now, TimeMs seen_until,
   how.live = watch_.live(seen_until);
   how.pool = &kinship_.normal();
   how.network = network_.get();
+  how.scale = options_.scale.get();
   report_ = diagnose::diagnose(state_, {}, how).report;
   report_->version = options_.version;
   report_at_ = now;

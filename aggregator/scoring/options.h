@@ -6,12 +6,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "aggregator/detect/hang/silence.h"
 #include "aggregator/scoring/incident_book.h"
 #include "aggregator/scoring/presence.h"
 #include "common/base/time.h"
+
+namespace l4::diagnose::clues {
+struct Scale;
+}  // namespace l4::diagnose::clues
 
 namespace l4::scoring {
 
@@ -42,6 +47,8 @@ struct JobOptions {
   std::size_t iterations_soft = 400'000, iterations_max = 4'000'000;
   std::size_t iterations_enough = 320;  ///< detectors use the last 200
   std::string version;                  ///< version in reports
+  /// What clues and grounds of a confidence are worth; null: as shipped.
+  std::shared_ptr<const diagnose::clues::Scale> scale = {};
 };
 
 /// Options for all jobs together; each shard has its share.

@@ -130,6 +130,9 @@ Result<std::uint64_t> Database::retain(TimeMs now) {
            "-1 OFFSET ?)",
            most(options.jobs)},
       Rule{"DELETE FROM outcomes WHERE told < ?", old},
+      Rule{"DELETE FROM labels WHERE subject IN (SELECT subject FROM labels ORDER BY told DESC, "
+           "subject LIMIT -1 OFFSET ?)",
+           most(options.labels)},
       Rule{"DELETE FROM acknowledgements WHERE incident NOT IN (SELECT id FROM incidents) AND at "
            "< ?",
            ms(now - kIncidentWaits)},

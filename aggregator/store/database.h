@@ -28,6 +28,7 @@ struct DatabaseOptions {
   std::size_t incidents = 10'000, jobs = 50'000, alerts = 10'000;  ///< alerts: for each sink
   std::size_t snapshots_per_job = 32, snapshots = 2'000;
   std::size_t maintenance = 1'000;
+  std::size_t labels = 20'000;  ///< kept however old they are
   Millis snapshot_age = std::chrono::days(30);
   Millis age = std::chrono::days(365);  ///< age limit of incidents, jobs and outcomes
   Millis alert_age = std::chrono::days(7);
@@ -73,6 +74,9 @@ class Database {
   Result<void> save(const Outcome& outcome);
   Result<std::vector<Outcome>> outcomes();
   Result<bool> has_job(const std::string& id);
+
+  Result<void> save(const Label& label);  ///< replaces that of the same subject
+  Result<std::vector<Label>> labels();    ///< ascending by subject
 
   Result<void> save(const Acknowledgement& told);  ///< replaces that of the same incident
   Result<void> drop_acknowledgement(const std::string& incident);

@@ -293,6 +293,26 @@ Result<std::vector<Outcome>> Database::outcomes() {
   });
 }
 
+Result<void> Database::save(const Label& label) {
+  return impl_->call<void>([&](SqlConnection& connection) {
+    SqlStatement insert(connection, "INSERT OR REPLACE INTO labels VALUES (?,?,?,?,?,?,?)");
+    insert.bind(label.subject).bind(label.job).bind(label.source).bind(label.truth);
+    return insert.bind(label.claims).bind(label.who).bind(ms(label.told)).done();
+  });
+}
+
+Result<std::vector<Label>> Database::labels() {
+  return impl_->call<std::vector<Label>>([&](SqlConnection& connection) {
+    SqlStatement select(connection,
+                        "SELECT subject, job, source, truth, claims, who, told FROM labels ORDER "
+                        "BY subject");
+    return impl_->rows<Label>(select, [](SqlStatement& row) {
+      return Label{row.text(0), row.text(1), row.text(2),           row.text(3),
+                   row.text(4), row.text(5), time_of(row.number(6))};
+    });
+  });
+}
+
 Result<bool> Database::has_job(const std::string& id) {
   return impl_->call<bool>([&](SqlConnection& connection) -> Result<bool> {
     SqlStatement select(connection, "SELECT 1 FROM jobs WHERE id = ?");

@@ -79,6 +79,17 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
+/// What a person has said of an incident, or of how a job ended, and which claims of the report
+/// were right by that: what confidences are fitted to (confirm/label.h).
+struct Label {
+  std::string subject;        ///< the id of the incident, or `job ` and the id of the job
+  std::string job, source;    ///< source: labels of one are not independent (a fault, or the job)
+  std::string truth, claims;  ///< JSON
+  std::string who;
+  TimeMs told;
+  bool operator==(const Label&) const = default;
+};
+
 /// Somebody looks after an incident.
 struct Acknowledgement {
   std::string incident, job, who, note;

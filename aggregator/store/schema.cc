@@ -107,6 +107,11 @@ constexpr std::array kSteps{
     INSERT INTO snapshots SELECT * FROM old_snapshots;
     DROP TABLE old_snapshots;
     )sql",
+    R"sql(
+    CREATE TABLE labels (
+      subject TEXT PRIMARY KEY, job TEXT NOT NULL, source TEXT NOT NULL, truth TEXT NOT NULL,
+      claims TEXT NOT NULL, who TEXT NOT NULL, told INTEGER NOT NULL) WITHOUT ROWID;
+    )sql",
 };
 
 }  // namespace

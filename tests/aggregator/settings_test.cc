@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "aggregator/alert/alertmanager.h"
+#include "aggregator/diagnose/clues/scale.h"
+#include "aggregator/numbers/table.h"
 #include "aggregator/program.h"
 #include "common/wire/zmq/curve_key.h"
 #include "common/wire/zmq/key_file.h"
@@ -308,6 +310,41 @@ TEST_CASE("settings: what holds from a restart on is named, what is taken over i
                                  "[wire] agents_max"});
   CHECK(after_restart(*running, *running).empty());
   CHECK(now->live.alerts.sinks.at(0).timeout == Millis{4'000});
+}
+
+TEST_CASE(
+    "settings: a table of scores is read with them; what is wrong in it is told with its place") {
+  const test::TempFolder folder;
+  const auto said = [&](const std::string& table) {
+    folder.file("site.toml", table);
+    return load_settings(folder.file(
+        "aggregator.toml", std::string(kKeys) + "[detect]\nscoring_table = \"site.toml\"\n"));
+  };
+  const auto good = said(
+      "[confidence.node.margin]\nsign = \"up\"\nweight = 0.25\norigin = \"fitted\"\n"
+      "[number.hang]\nfloor = {value = 90000, origin = \"slow disks\"}\n");
+  REQUIRE_MESSAGE(good, (good ? std::string() : good.error().text()));
+  const auto& scale = good->live.shards.job.scale;
+  REQUIRE(scale);
+  CHECK(scale->grounds[static_cast<std::size_t>(diagnose::clues::GroundKind::node_margin)].weight ==
+        0.25);
+  const auto wrong = said("[confidence.node.margin]\nsign = \"up\"\nweight = -1\norigin = \"x\"\n");
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().text().contains("aggregator.toml:5: scoring_table: "));
+  CHECK(wrong.error().text().contains("site.toml:3: weight"));
+  CHECK(after_restart(*read(kKeys), *good) == std::vector<std::string>{"[detect] scoring_table"});
+  CHECK_FALSE(read(kKeys)->live.shards.job.scale);
+}
+
+TEST_CASE("settings: a start puts the numbers of the table in force, before defaults are made") {
+  const test::TempFolder folder;
+  const numbers::Values before = numbers::in_force_now();
+  folder.file("site.toml", "[number.hang]\nfloor = {value = 90000, origin = \"slow disks\"}\n");
+  const auto settings = start_settings(folder.file(
+      "aggregator.toml", std::string(kKeys) + "[detect]\nscoring_table = \"site.toml\"\n"));
+  numbers::put_in_force(before);
+  REQUIRE_MESSAGE(settings, (settings ? std::string() : settings.error().text()));
+  CHECK(settings->live.shards.job.thresholds.hang.floor == Millis{90'000});
 }
 
 TEST_CASE("settings: nobody without a key may ship anything") {

@@ -343,6 +343,43 @@ def check_confirmed(world, incident):
     return fault["id"]
 
 
+def check_labelled(world, incident, fault):
+    """What was true is told, with and without a fault; it survives a kill -9; l4 fit reads it."""
+    expect = world.expect
+    path = f"/api/v1/incidents/{incident}/label"
+    reader = Poster(world.server.http, world.tokens["reader"])
+    expect.equal(reader.send("POST", path, {"state": "hung"})[0], 403, "a label by who may read")
+    for body, said in (({}, "must be given"),
+                       ({"state": "broken"}, "state: must be one of healthy"),
+                       ({"rank": "x"}, "rank: must be a whole number"),
+                       ({"stat": "hung"}, "stat: is not known here")):
+        status, answer = world.ops.send("POST", path, body)
+        expect.that(status == 400 and said in answer["error"]["message"], f"label {body}", answer)
+    expect.equal(world.ops.send("POST", "/api/v1/incidents/nothing/label", {"state": "hung"})[0],
+                 404, "label of no incident")
+    run = world.faults("confirm", incident, "--node", "node-02")
+    expect.that(run.status == 0 and b"node node-02: right" in run.stdout, "a node alone", run)
+    run = world.faults("confirm", incident, "--cause", CAUSE)
+    expect.that(run.status == 2 and "--fix" in run.stderr, "a cause without a fix", run)
+    run = world.faults("confirm", incident, "--cause", CAUSE, "--fix", FIX, "--category",
+                       "hardware/storage", "--state", "hung", "--node", "node-02", "--rank", "4")
+    expect.that(run.status == 0 and b"state crashed: wrong" in run.stdout, "with a fault", run)
+    world.server.end(signal.SIGKILL)
+    world.start()
+    rows = [row for row in world.ops.json("/api/v1/labels")["labels"] if row["subject"] == incident]
+    expect.that(len(rows) == 1 and rows[0]["source"] == f"fault {fault}"
+                and rows[0]["truth"]["rank"] == 4 and rows[0]["who"] == "ops"
+                and {claim["of"]: claim["right"] for claim in rows[0]["claims"]}
+                == {"state": False, "node": True, "event": True}, "the label survives", rows)
+    run = world.l4.run("fit", "--address", world.ops.url, "--token-file",
+                       world.folder / "token-ops")
+    expect.that(run.status == 1 and b"are needed" in run.stdout, "l4 fit: too few labels", run)
+    told = world.ops.send("POST", "/api/v1/jobs/well/outcome", {"outcome": "success"})[1]
+    expect.that(told["labelled"], "an outcome is a label, too", told)
+    run = world.faults("confirm", incident, "--state", "crashed")
+    expect.that(run.status == 0 and b"state crashed: right" in run.stdout, "a label replaced", run)
+
+
 def check_next_job(world, fault):
     expect = world.expect
     began = time.monotonic()
@@ -448,6 +485,7 @@ def check(world):
     check_kills_of_outcomes(world)
     fault = check_confirmed(world, incident)
     if fault:
+        check_labelled(world, incident, fault)
         check_next_job(world, fault)
         check_export(world, fault)
         check_broken_and_drop(world, fault)

@@ -104,6 +104,7 @@ class Walk:
         self.bodies = {
             "test_alerts": {},
             "acknowledge": {"note": "as the walk says"},
+            "label_incident": {"state": "crashed", "nodes": ["node-02"], "rank": "4"},
             "begin_maintenance": {"job": "sample", "why": "as the walk says",
                                   "until": time.strftime("%Y-%m-%dT%H:%M:%SZ",
                                                          time.gmtime(time.time() + 3_600))},

@@ -45,6 +45,9 @@ def claims(report, truth, lines=(), roots=()):
         return {}
     found = {"state": of_state(report, report["verdict"]["state"] in truth["states"])}
     nodes = report.get("nodes") or []
+    claimed = {row["of"] for row in report.get("certainty", ())}
+    if claimed and "node" not in claimed:
+        nodes = []  # of a job that goes on and tells of no fault: they only differ
     if truth["nodes"] and truth.get("n_nodes", 0) > 1 and nodes:
         found["node"] = claim(report, "node", nodes[0]["confidence"],
                               nodes[0]["node"] in truth["nodes"])

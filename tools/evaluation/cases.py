@@ -115,6 +115,35 @@ def failure(log, command):
             "claims": said}
 
 
+def other(case, command):
+    """A log of another source: logs/ and a truth.json with states, and perhaps texts of lines of
+    the root (roots, or one root) and the faulty node."""
+    truth = json.loads((case / "truth.json").read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory(prefix="l4-evaluate-") as folder:
+        report, _ = single_log(case / "logs", command, folder)
+        path = pathlib.Path(folder, "lines.tsv")
+        rows = [row.split("\t") for row in path.read_text(encoding="utf-8", errors="replace")
+                .splitlines()] if path.exists() else []
+    if report is None:
+        return None
+    texts = truth.get("roots") or [truth[name] for name in ("root",) if truth.get(name)]
+    node = truth.get("node")
+    return {"claims": calibration.claims(
+        report, {"states": truth["states"], "nodes": [node] if node else [], "n_nodes": 2},
+        [(row[0], int(row[1]), row[2]) for row in rows if row[1].isdigit()],
+        list(lines_with(case / "logs", texts)))}
+
+
+def lines_with(logs, texts):
+    """(file, line) of all lines that hold one of the texts, whatever their case and blanks."""
+    wanted = [" ".join(text.lower().split()) for text in texts]
+    for path in sorted(path for path in logs.rglob("*") if path.is_file()):
+        for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
+            said = " ".join(line.decode("utf-8", "replace").lower().split())
+            if any(text in said for text in wanted):
+                yield str(path.relative_to(logs)), number
+
+
 def recorded(truth_file, command):
     """A recorded run of a real job, judged as lab_score.py does."""
     truth = json.loads(truth_file.read_text(encoding="utf-8"))
@@ -136,7 +165,8 @@ def recorded(truth_file, command):
 def normal(log, command):
     with tempfile.TemporaryDirectory(prefix="l4-evaluate-") as folder:
         report, _ = single_log(log, command, folder)
-    return report and {"alarm": report["verdict"]["state"] not in real_logs.QUIET}
+    quiet = report and report["verdict"]["state"] in real_logs.QUIET
+    return report and {"alarm": not quiet, "claims": {"state": calibration.of_state(report, quiet)}}
 
 
 def small(case, command):

@@ -24,6 +24,8 @@ MOST_WEIGHT = 6.0
 MOST = 0.99
 SWEEPS = 60
 ANY, UP, DOWN = "any", "up", "down"
+# With and without what words say: the rows by which confidences are fitted, and measured.
+ROWS = ("all of it", "neither wording nor library")
 
 
 @dataclasses.dataclass(frozen=True)

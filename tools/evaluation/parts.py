@@ -195,24 +195,39 @@ class Parts:
 
     def calibration(self):
         """How often claims are right, beside how sure the report was of them."""
-        failed = self._benchmark(self.program, "", self._failed_cases() + self._healthy_cases())
+        for row, program, options in self._variants():
+            if row not in fitting.ROWS:
+                continue
+            note = "" if row == fitting.ROWS[0] else ", no words"
+            for name, done in self._claimed(program, options):
+                for kind, title in kept.KINDS.items():
+                    pairs = [one["claims"][kind] for one in done
+                             if one and kind in one.get("claims", {})]
+                    if pairs:
+                        yield "calibration", f"{title}, {name}{note}", kept.summary(pairs)
+
+    def _claimed(self, program, options):
+        """(name, results with their claims) of the sets of cases."""
+        yield "benchmark", self._benchmark(program, options,
+                                           self._failed_cases() + self._healthy_cases())
         logs = sorted((DATA / "real_logs" / "failures").glob("*.log"))
-        single = self.work.each("fail", self.program, "", logs, scored.failure)
-        quiet = self.work.each("word", self.program, "", self.work.wordless_cases(
+        yield "real failures", self.work.each("fail", program, options, logs, scored.failure)
+        runs_of = sorted((DATA / "lab_runs").glob("*.truth.json"))
+        yield "recorded runs", self.work.each("rec", program, options, runs_of, scored.recorded)
+        yield "wordless", self.work.each("word", program, options, self.work.wordless_cases(
             self.options.wordless_seed, self.options.wordless), scored.wordless)
-        for name, rows in (("benchmark", failed), ("real failures", single),
-                           ("wordless", quiet)):
-            for kind, title in kept.KINDS.items():
-                pairs = [row["claims"][kind] for row in rows
-                         if row and kind in row.get("claims", {})]
-                if pairs:
-                    yield "calibration", f"{title}, {name}", kept.summary(pairs)
+        others = [path.parent for folder in self.options.others
+                  for path in sorted(pathlib.Path(folder).resolve().glob("*/truth.json"))]
+        if others:
+            yield "other logs", self.work.each("other", program, options, others, scored.other)
 
     def claims(self):
         """{kind: claims} of all cases by the rows that are asked for, each with its source."""
         failed = self._failed_cases() + self._healthy_cases()
         wordless = self.work.wordless_cases(self.options.wordless_seed, self.options.wordless)
         logs = sorted((DATA / "real_logs" / "failures").glob("*.log"))
+        normal = sorted((DATA / "real_logs" / "normal").glob("*.log"))
+        small = sorted(path.parent for path in (DATA / "small").glob("*/truth.json"))
         runs_of = sorted((DATA / "lab_runs").glob("*.truth.json"))
         found = collections.defaultdict(list)
         for _, program, options in self._variants():
@@ -222,6 +237,8 @@ class Parts:
                     ("bench", failed, scored.benchmark, text_of),
                     ("word", wordless, scored.wordless, text_of),
                     ("fail", logs, scored.failure, lambda log: log.stem),
+                    ("norm", normal, scored.normal, lambda log: log.stem),
+                    ("made", small, scored.other, lambda case: case.name),
                     ("rec", runs_of, scored.recorded, kind_of_run)):
                 for case, row in zip(cases, self.work.each(part, program, options, cases, run)):
                     for kind, (said, right, grounds) in ((row or {}).get("claims") or {}).items():

@@ -87,6 +87,12 @@ export interface Answers {
   near_faults: {
     faults: NearFault[];
   };
+  /** GET /api/v1/labels */
+  labels: {
+    schema: "l4.labels/1";
+    labels: Label[];
+    next: Next;
+  };
   /** GET /api/v1/maintenance */
   maintenance: {
     maintenance: Maintenance[];
@@ -662,6 +668,34 @@ export interface Iteration {
   nodes: string[];
   /** template ids */
   events: string[];
+}
+
+export interface Label {
+  /** the id of the incident, or `job ` and the id of the job */
+  subject: string;
+  job: string;
+  /** claims of one source are not independent: a fault, or the job */
+  source: string;
+  who: string;
+  told: Time;
+  truth: {
+    /** failure: of a job whose outcome was told */
+    state?: string;
+    nodes?: string[];
+    rank?: number;
+    template?: string;
+    fault?: string;
+  };
+  claims: {
+    of: "state" | "node" | "event";
+    name: string;
+    confidence: number;
+    right: boolean;
+    grounds: {
+      kind: string;
+      value: number;
+    }[];
+  }[];
 }
 
 export interface NearFault {

@@ -41,6 +41,20 @@ std::string_view name(GroundKind kind) {
   return kGroundNames[static_cast<std::size_t>(kind)];
 }
 
+std::optional<Claim> claim_named(std::string_view name) {
+  const auto at = std::ranges::find(kClaimNames, name);
+  if (at == kClaimNames.end()) return std::nullopt;
+  return static_cast<Claim>(at - kClaimNames.begin());
+}
+
+std::optional<GroundKind> ground_named(Claim claim, std::string_view name) {
+  for (std::size_t i = 0; i < kGroundKinds; ++i) {
+    const auto kind = static_cast<GroundKind>(i);
+    if (claim_of(kind) == claim && kGroundNames[i] == name) return kind;
+  }
+  return std::nullopt;
+}
+
 double confidence(const Grounds& grounds, const GroundRows& rows) {
   double odds = 0, most = kConfidenceMost;
   for (const Ground& ground : grounds) {

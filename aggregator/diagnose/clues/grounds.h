@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -103,6 +104,10 @@ Claim claim_of(GroundKind kind);
 std::string_view name(Claim claim);
 /// As in the report and in the table of its claim: "fatal" of state_fatal.
 std::string_view name(GroundKind kind);
+/// The claim of this name; none: there is no such one.
+std::optional<Claim> claim_named(std::string_view name);
+/// The ground of this name among those of the claim; none: there is no such one.
+std::optional<GroundKind> ground_named(Claim claim, std::string_view name);
 
 struct Ground {
   GroundKind kind = GroundKind::node_base;
@@ -113,9 +118,13 @@ constexpr double flag(bool holds) {
   return holds ? 1 : 0;
 }
 
+/// The sign that a weight may have.
+enum class Sign : std::uint8_t { up, down, any };
+
 struct GroundRow {
   double weight = 0;  ///< log-odds that a ground of value 1 adds
   double most = 0;    ///< confidence that a claim with this ground never exceeds
+  Sign sign = Sign::any;
 };
 using GroundRows = std::array<GroundRow, kGroundKinds>;
 

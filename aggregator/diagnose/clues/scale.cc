@@ -26,8 +26,9 @@ ClueRow read_row(ConfigTable table) {
 /// A ground that must speak for a claim, or against it, has a weight of that sign.
 GroundRow read_ground(ConfigTable table) {
   GroundRow row;
-  const std::size_t sign = table.choice("sign", {"up", "down", "any"});
-  row.weight = table.number("weight", sign == 0 ? 0 : -kMostOdds, sign == 1 ? 0 : kMostOdds);
+  row.sign = static_cast<Sign>(table.choice("sign", {"up", "down", "any"}));
+  row.weight = table.number("weight", row.sign == Sign::up ? 0 : -kMostOdds,
+                            row.sign == Sign::down ? 0 : kMostOdds);
   row.most = table.number_or("most", kConfidenceMost, 0, kConfidenceMost);
   static_cast<void>(table.text("origin"));
   return row;
@@ -100,6 +101,12 @@ const Scale& shipped_scale() {
 
 Result<Table> read_table(const std::filesystem::path& file) {
   auto table = ConfigTable::load(file);
+  if (!table) return std::unexpected(table.error());
+  return read(std::move(*table), &shipped_scale());
+}
+
+Result<Table> read_table_text(std::string_view text, const std::string& name) {
+  auto table = ConfigTable::parse(text, name);
   if (!table) return std::unexpected(table.error());
   return read(std::move(*table), &shipped_scale());
 }

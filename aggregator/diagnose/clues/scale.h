@@ -56,5 +56,7 @@ struct Table {
 /// What the file leaves out keeps the shipped value. An error names file, line and key: a kind,
 /// share or number that is unknown or given twice, or one that is out of its bounds.
 Result<Table> read_table(const std::filesystem::path& file);
+/// The same for the text of a file; `name` stands for the file in errors.
+Result<Table> read_table_text(std::string_view text, const std::string& name);
 
 }  // namespace l4::diagnose::clues

@@ -112,7 +112,7 @@ TEST_CASE("discover: kind 'a state of the job': what a batch system tells as JSO
 }
 
 TEST_CASE("discover: kind 'nothing else is there': texts that are no logs by their extension") {
-  for (const char* name : {"report.md", "cloud.jsonl", "metrics.csv"}) {
+  for (const char* name : {"README.md", "cloud.jsonl", "metrics.csv"}) {
     CAPTURE(name);
     const l4::test::TempFolder folder;
     folder.file(name, "{\"a\": 1}\nstep 1 loss 2.1\n");

@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
+
+#include "aggregator/diagnose/clues/scale.h"
 #include "tests/aggregator/job/made_job.h"
 
 namespace l4::scoring {
@@ -47,7 +50,7 @@ wire::Batch part_of(const wire::Batch& whole, std::size_t segment) {
 
 /// The job with all its lines, just diagnosed and at rest.
 struct Rested {
-  explicit Rested(bool odd) {
+  explicit Rested(bool odd, const JobOptions& options = {}) : job{"job", options, now} {
     std::uint64_t seq = 0;
     for (wire::Batch& batch : odd_job(odd).batches()) {
       batch.job = "job";
@@ -57,7 +60,7 @@ struct Rested {
     job.rest(now, Millis{10});
   }
   TimeMs now = job::test::after(kIterations * kPace + 500);
-  LiveJob job{"job", {}, now};
+  LiveJob job;
   IncidentBook::Changes changes;
 };
 
@@ -94,6 +97,18 @@ TEST_CASE("live job: what network cards do asks for nothing and revives nothing,
   REQUIRE(nics.contains("mlx5_0/1"));
   CHECK(nics.at("mlx5_0/1").seconds.size() == 1);
   CHECK(job.last() == store::Seq{1'000});
+}
+
+TEST_CASE("live job: a site's table says how sure its reports are") {
+  diagnose::clues::Scale scale = diagnose::clues::shipped_scale();
+  for (diagnose::clues::GroundRow& row : scale.grounds) row.weight = 0;
+  JobOptions options;
+  options.scale = std::make_shared<const diagnose::clues::Scale>(scale);
+  const Rested shipped(false), own(false, options);
+  REQUIRE((shipped.job.report() && own.job.report()));
+  CHECK(shipped.job.report()->verdict.state == own.job.report()->verdict.state);
+  CHECK(own.job.report()->verdict.confidence == 0.5);
+  CHECK(shipped.job.report()->verdict.confidence > 0.5);
 }
 
 TEST_CASE("live job: nodes that print alike ask for nothing") {

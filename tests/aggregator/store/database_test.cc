@@ -305,6 +305,35 @@ TEST_CASE("database: what people are quiet about is kept as long as it is of use
   CHECK(database.acknowledgements()->empty());
 }
 
+TEST_CASE("database: labels survive a restart, are replaced by subject and bounded by number") {
+  const l4::test::TempFolder folder;
+  const Path path = folder.path() / "state.db";
+  DatabaseOptions options;
+  options.labels = 2;
+  const auto label = [](const std::string& subject, std::int64_t told) {
+    return Label{subject, "job-1", "fault f", "{}", "[]", "me", at_ms(told)};
+  };
+  {
+    Database database(path, options);
+    CHECK(database.save(label("job-1.0.1", 5)));
+    CHECK(database.save(label("job-2.0.1", 2)));
+    CHECK(database.save(label("job job-3", 1)));
+    Label again = label("job-1.0.1", 6);
+    again.truth = R"({"state":"hung"})";
+    CHECK(database.save(again));
+  }
+  Database database(path, options);
+  const auto kept = database.labels();
+  REQUIRE((kept && kept->size() == 3));
+  CHECK((*kept)[0].subject == "job job-3");
+  CHECK((*kept)[1].truth == R"({"state":"hung"})");
+  CHECK((*kept)[2] == label("job-2.0.1", 2));
+  CHECK(database.retain(at_ms(10)));
+  const auto newest = database.labels();
+  REQUIRE((newest && newest->size() == 2));
+  CHECK((*newest)[0].subject == "job-1.0.1");
+}
+
 TEST_CASE("database: an older schema is brought up to date, a newer one left alone") {
   const l4::test::TempFolder folder;
   const Path path = folder.path() / "state.db";
@@ -323,7 +352,8 @@ TEST_CASE("database: an older schema is brought up to date, a newer one left alo
         "told_fault; ALTER TABLE incidents DROP COLUMN source; "
         "ALTER TABLE incidents DROP COLUMN head_brief; "
         "ALTER TABLE incidents DROP COLUMN head_evidence; "
-        "DROP TABLE acknowledgements; DROP TABLE maintenance; DROP TABLE held_incidents; "
+        "DROP TABLE acknowledgements; DROP TABLE maintenance; DROP TABLE held_incidents; DROP "
+        "TABLE labels; "
         "PRAGMA user_version = 1;"));
   }
   {

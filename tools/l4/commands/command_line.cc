@@ -8,6 +8,7 @@
 #include "tools/l4/commands/demo/command.h"
 #include "tools/l4/commands/diagnose.h"
 #include "tools/l4/commands/faults/command.h"
+#include "tools/l4/commands/fit/command.h"
 #include "tools/l4/commands/flows/command.h"
 #include "tools/l4/commands/incidents.h"
 #include "tools/l4/commands/inspect.h"
@@ -81,6 +82,7 @@ std::vector<terminal::Command> commands() {
               run_agents, asks),
       pool::pool_command(),
       pool::outcome_command(),
+      fit::fit_command(),
       keys::keys_command(),
       demo::demo_command(),
       setup::setup_command(),

@@ -92,7 +92,7 @@ FileRow row_of(const SurveyedFile& file) {
 
 /// Columns as wide as their longest text, up to a limit; the remaining width goes to files and
 /// markers.
-Widths fit(const std::vector<FileRow>& rows, std::size_t width) {
+Widths fit_widths(const std::vector<FileRow>& rows, std::size_t width) {
   constexpr std::size_t kGap = 2, kNodeMax = 24, kRanksMax = 16, kFileMin = 24, kMarkerMin = 16;
   Widths widths{};
   for (std::size_t column = 0; column < kColumns; ++column) {
@@ -172,7 +172,7 @@ std::string to_text(const Survey& survey, std::size_t width) {
   std::vector<FileRow> rows;
   rows.reserve(survey.files.size());
   for (const SurveyedFile& file : survey.files) rows.push_back(row_of(file));
-  const Widths widths = fit(rows, width);
+  const Widths widths = fit_widths(rows, width);
   FileRow heads;
   std::ranges::copy(kHeads, heads.begin());
   std::string text = line_of(heads, widths);

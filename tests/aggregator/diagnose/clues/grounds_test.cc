@@ -71,6 +71,13 @@ TEST_CASE("grounds: each has a name of its own among those of its claim") {
   CHECK(claim_of(event_base) == Claim::event);
   CHECK(name(node_absent) == "absent");
   CHECK(name(event_pooled) == "pooled");
+  for (std::size_t i = 0; i < kGroundKinds; ++i) {
+    const auto kind = static_cast<GroundKind>(i);
+    CHECK(ground_named(claim_of(kind), name(kind)) == kind);
+    CHECK(claim_named(name(claim_of(kind))) == claim_of(kind));
+  }
+  CHECK_FALSE(ground_named(Claim::state, "margin"));
+  CHECK_FALSE(claim_named("rank"));
 }
 
 TEST_CASE("grounds: of the shipped table, what the contract bounds stays below") {

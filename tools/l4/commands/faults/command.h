@@ -35,10 +35,18 @@ struct FaultsOptions : ask::AskOptions {
   // confirm, drop and export (keep)
   std::string incident, cause, fix, title, action_now, template_id, example;
   std::vector<std::string> patterns;
+  std::string state, rank;         ///< confirm: what was true, for `l4 fit`
+  std::vector<std::string> nodes;  ///< the same
   bool dry_run = false;
   bool confirmed = false;     ///< export, list: only those
   std::filesystem::path out;  ///< export: empty: standard output
 };
+
+/// Whether the options say what was true of an incident.
+inline bool has_truth(const FaultsOptions& options) {
+  const bool of_event = options.cause.empty() && !options.template_id.empty();
+  return !options.state.empty() || !options.nodes.empty() || !options.rank.empty() || of_event;
+}
 
 /// The row of `l4 faults`, with the rows of its commands.
 terminal::Command faults_command();

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "aggregator/faults/fault_toml.h"
+#include "aggregator/serve/json_reader.h"
 #include "aggregator/serve/json_text.h"
 #include "aggregator/serve/utf8.h"
 #include "common/http/url.h"
@@ -92,7 +93,7 @@ int refuse(const FaultsOptions& options, const ask::Aggregator& asked,
   return exit;
 }
 
-/// Asks, and shows what `read` and `write` make of the answer.
+/// Asks, calls `show` with the answer, and prints it where it is asked for as JSON.
 template <class Show>
 int exchange(const FaultsOptions& options, ask::Method method, const std::string& path,
              const std::string& body, const char* program, Show show) {
@@ -103,14 +104,52 @@ int exchange(const FaultsOptions& options, ask::Method method, const std::string
   if (response->status != 200) return refuse(options, *asked, *response, program);
   const Result<std::string> tidy =
       options.format == "json" ? ask::tidied_json(response->body) : Result<std::string>("");
-  const Result<void> shown = !tidy           ? std::unexpected(tidy.error())
-                             : tidy->empty() ? show(response->body)
-                                             : Result<void>();
+  const Result<void> shown = tidy ? show(response->body) : std::unexpected(tidy.error());
   if (!shown) {
     const ask::Failure failure = ask::misread(*asked, shown.error()).error();
     return terminal::fail(failure.error, failure.exit, program);
   }
   return terminal::write_text(*tidy, options.out, program);
+}
+
+/// What was true of the incident, as a body; `fault` and `template_id` as far as they are known.
+std::string truth_of(const FaultsOptions& options, const std::string& fault,
+                     const std::string& template_id) {
+  serve::JsonWriter body;
+  body.open('{');
+  if (!options.state.empty()) body.member("state", options.state);
+  if (!options.nodes.empty()) body.member("nodes", options.nodes);
+  if (!options.rank.empty()) body.member("rank", options.rank);
+  if (!template_id.empty()) body.member("template", template_id);
+  if (!fault.empty()) body.member("fault", fault);
+  return body.close('}').release();
+}
+
+/// `shown`: as rows; otherwise the text is only checked.
+Result<void> read_label(const std::string& text, bool shown) {
+  const auto json = serve::parse_json(text);
+  if (!json) return std::unexpected(Error{"", json.error().reason});
+  serve::JsonReader reader("$");
+  serve::JsonMembers from(reader, *json);
+  const std::string subject = reader.failed() ? "" : from.text("subject");
+  if (shown) row("labelled", subject);
+  if (!reader.failed())
+    from.each("claims", [&](serve::JsonMembers& claim) {
+      const std::string of = claim.text("of"), name = claim.text("name");
+      const auto sure = claim.get<double>("confidence");
+      const char* const judged = claim.get<bool>("right") ? "right" : "wrong";
+      if (shown) row("", fmt::format("{} {}: {}, claimed with {:.2f}", of, name, judged, sure));
+    });
+  if (reader.error()) return std::unexpected(*reader.error());
+  return {};
+}
+
+int label(const FaultsOptions& options, const std::string& fault, const std::string& template_id) {
+  const std::string path =
+      "/api/v1/incidents/" + http::percent_encoded(options.incident) + "/label";
+  return exchange(
+      options, ask::Method::post, path, truth_of(options, fault, template_id), "l4 faults confirm",
+      [&](const std::string& body) { return read_label(body, options.format != "json"); });
 }
 
 /// The text, unchanged for a file, and made harmless for a terminal.
@@ -161,20 +200,27 @@ ask::Answer<std::string> fetch_toml(const ask::Aggregator& asked, const std::str
 }  // namespace
 
 int confirm_fault(const FaultsOptions& options) {
-  return exchange(options, ask::Method::post, "/api/v1/faults", body_of(options),
-                  "l4 faults confirm", [](const std::string& body) -> Result<void> {
-                    const auto view = read_confirmed(body);
-                    if (!view) return std::unexpected(view.error());
-                    write(*view);
-                    return {};
-                  });
+  if (options.cause.empty()) return label(options, {}, options.template_id);
+  std::string fault, template_id;
+  const auto read = [&](const std::string& body) -> Result<void> {
+    const auto view = read_confirmed(body);
+    if (!view) return std::unexpected(view.error());
+    fault = view->id;
+    template_id = view->template_id;
+    if (options.format != "json") write(*view);
+    return {};
+  };
+  const int done = exchange(options, ask::Method::post, "/api/v1/faults", body_of(options),
+                            "l4 faults confirm", read);
+  if (done != terminal::kDone || options.dry_run || !has_truth(options)) return done;
+  return label(options, fault, template_id);
 }
 
 int drop_fault(const FaultsOptions& options) {
   const std::string path = "/api/v1/faults/" + http::percent_encoded(options.id);
   return exchange(options, ask::Method::erase, path, {}, "l4 faults drop",
                   [&](const std::string&) -> Result<void> {
-                    row("withdrawn", options.id);
+                    if (options.format != "json") row("withdrawn", options.id);
                     return {};
                   });
 }

@@ -152,7 +152,9 @@ void read_view(JsonMembers& from, ConfirmedView& view) {
   });
   from.read("category_from", view.category_from);
   from.each("evidence", [&](JsonMembers& event) {
-    view.evidence.push_back(event.text("template_id") + " " + event.text("template"));
+    const std::string id = event.text("template_id");
+    if (view.evidence.empty()) view.template_id = id;
+    view.evidence.push_back(id + " " + event.text("template"));
   });
   from.each("also_matches", [&](JsonMembers& past) {
     view.also_matches.push_back(fmt::format("{} of job {}, {}", past.text("incident"),

@@ -37,6 +37,7 @@ struct ConfirmedView {
   bool stored = false, known = false;
   std::string id, title, category, category_from, scope, severity, cause, fix, overlaps;
   std::vector<std::string> patterns, codes, matches, rejects, evidence, also_matches;
+  std::string template_id;  ///< of the first of `evidence`; empty: none
   std::uint64_t incidents = 0, jobs = 0, runs = 0, templates = 0;  ///< looked at
   bool complete = true;  ///< all that healthy jobs and runs print was
 };

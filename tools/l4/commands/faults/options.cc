@@ -69,11 +69,15 @@ with this cause and fix, in every job. The pattern is distilled from the line th
 numbers, paths and hosts may differ. It is refused, with the lines, if a healthy job prints what
 it matches; then give a narrower one, in the notation of docs/FAULTS.md.
 
+--state, --node and --rank say what was true, with or without a cause and a fix: 'l4 fit' fits to
+such labels how sure reports are here. A false alarm is --state healthy.
+
 Examples:
   l4 faults confirm job-4711.0.1795363200 --dry-run \
      --cause 'The corpus was copied only in part.' --fix 'Copy it again, then restart.'
   l4 faults confirm job-4711.0.1795363200 --category hardware/storage --id corpus_cut_short \
      --cause '...' --fix '...' --pattern 'shard {n} of .* ends too early'
+  l4 faults confirm job-4711.0.1795363200 --state hung --node node-7
 
 Exit status:
   0   confirmed, or with --dry-run: it would be
@@ -155,8 +159,14 @@ void add_test(terminal::Options& to, FaultsOptions& options) {
 void add_confirm(terminal::Options& to, FaultsOptions& options) {
   options.action = Action::confirm;
   to.value("INCIDENT", options.incident, "", "its id; see 'l4 incidents'").required();
-  to.value("--cause", options.cause, "TEXT", "what happened").required();
-  to.value("--fix", options.fix, "TEXT", "what repairs it").required();
+  to.value("--cause", options.cause, "TEXT", "what happened");
+  to.value("--fix", options.fix, "TEXT", "what repairs it");
+  to.value("--state", options.state, "STATE", "what the job's state was: crashed, hung, ...")
+      .one_of({"healthy", "finished", "crashed", "hung", "slow", "node_lost", "launch_failed",
+               "unknown"});
+  to.value("--node", options.nodes, "NODE", "a node that was faulty; may be repeated")
+      .one_each_time();
+  to.value("--rank", options.rank, "RANK", "the rank that was faulty");
   to.value("--action", options.action_now, "TEXT", "what to do at once (default: the fix)");
   to.value("--category", options.category, "CATEGORY", "as hardware/network (default: guessed)");
   to.value("--title", options.title, "TEXT", "one line (default: the message)");
@@ -189,12 +199,28 @@ void add_export(terminal::Options& to, FaultsOptions& options) {
   ask::add_asking(to, options);
 }
 
+/// A fault has a cause and a fix; without both, something must be said of the incident.
+Result<void> check_confirm(const FaultsOptions& options) {
+  if (options.cause.empty() != options.fix.empty())
+    return std::unexpected(Error{options.cause.empty() ? "--cause" : "--fix",
+                                 "is missing: a fault has both, a cause and a fix"});
+  if (options.cause.empty() && !has_truth(options))
+    return std::unexpected(
+        Error{"",
+              "say what happened: --cause and --fix, or what was true: --state, --node, "
+              "--rank, --template"});
+  if (options.cause.empty() && options.dry_run)
+    return std::unexpected(Error{"--dry-run", "is for a fault: give --cause and --fix, too"});
+  return ask::check_asking(options);
+}
+
 /// Checks what the parser cannot: missing options, and options that exclude each other.
 Result<void> check(const FaultsOptions& options) {
   if (options.action == Action::match && options.files.empty() && options.lines.empty())
     return std::unexpected(Error{"", "say what to read: a FILE, - for standard input, or --line"});
   if (options.action != Action::keep && !options.address.empty() && !options.faults.empty())
     return std::unexpected(Error{"--faults", "not with --address, which has faults of its own"});
+  if (options.action == Action::confirm) return check_confirm(options);
   return ask::check_asking(options);
 }
 

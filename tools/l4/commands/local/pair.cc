@@ -42,7 +42,7 @@ Result<aggregator::Settings> aggregator_settings(const PairOptions& options) {
   aggregator::Settings settings = aggregator::default_settings();
   settings.live.store.journal.ring_bytes = kRingBytes;
   if (!options.config.empty()) {
-    auto read = aggregator::load_settings_without_wire(options.config);
+    auto read = aggregator::start_settings_without_wire(options.config);
     if (!read) return read;
     settings = std::move(*read);
   } else if (const auto done = aggregator::complete(settings, "l4 local"); !done) {

@@ -159,6 +159,7 @@ Result<std::string> render_outcome(const std::string& body) {
     shown += fmt::format("run {} is in the pool as {}\n", run, text("kind"));
   if (const std::string why = text("why_not"); !why.empty())
     shown += fmt::format("no run was added to the pool: {}\n", why);
+  if (answer->flag_or("labelled", false)) shown += "its report is labelled by that, for 'l4 fit'\n";
   for (const std::string& run : answer->texts_or_none("removed", l4::pool::kRunsMax, kMost))
     shown += fmt::format("run {} has left the pool\n", serve::harmless(run));
   return shown;
