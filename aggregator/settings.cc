@@ -242,8 +242,7 @@ Result<Settings> read_settings(ConfigTable& root, const std::filesystem::path& f
   if (settings.scoring_table.empty()) return settings;
   auto table = read_scoring_table(settings);
   if (!table) return std::unexpected(table.error());
-  settings.live.shards.job.scale =
-      std::make_shared<const diagnose::clues::Scale>(std::move(table->scale));
+  settings.live.shards.job.scale = std::make_shared<const diagnose::clues::Scale>(table->scale);
   return settings;
 }
 

@@ -101,8 +101,12 @@ std::expected<store::Incident, Response> asked_incident(const RouteCall& call) {
   return visible(call, call.aggregator.incident_head(call.id));
 }
 
+std::expected<store::Incident, Response> asked_incident_with_report(const RouteCall& call) {
+  return visible(call, call.aggregator.incident(call.id));
+}
+
 Response show_incident(const RouteCall& call) {
-  const auto row = visible(call, call.aggregator.incident(call.id));
+  const auto row = asked_incident_with_report(call);
   if (!row) return row.error();
   JsonWriter text;
   rows::write(text, *row, true,

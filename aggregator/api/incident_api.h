@@ -17,6 +17,8 @@ http::Response list_incidents(const RouteCall& call);
 /// The incident {id} of a job that the token may see, without its reports; else the answer: 404, or
 /// 503 of the database.
 std::expected<store::Incident, http::Response> asked_incident(const RouteCall& call);
+/// The same, with its reports.
+std::expected<store::Incident, http::Response> asked_incident_with_report(const RouteCall& call);
 /// One incident with its report and evidence.
 http::Response show_incident(const RouteCall& call);
 /// One incident with the head of its report, and its evidence without the report at the opening.

@@ -57,7 +57,7 @@ void write(JsonWriter& to, const store::Label& label) {
 Response label_incident(const RouteCall& call) {
   const auto truth = read_truth(call.request);
   if (!truth) return truth.error();
-  const auto row = asked_incident(call);
+  const auto row = asked_incident_with_report(call);
   if (!row) return row.error();
   const auto report = serve::report_from_json(row->report);
   if (!report)

@@ -374,6 +374,7 @@ def check_labelled(world, incident, fault):
     run = world.l4.run("fit", "--address", world.ops.url, "--token-file",
                        world.folder / "token-ops")
     expect.that(run.status == 1 and b"are needed" in run.stdout, "l4 fit: too few labels", run)
+    live.wait_for(lambda: world.ops.json("/api/v1/jobs/well/report"))
     told = world.ops.send("POST", "/api/v1/jobs/well/outcome", {"outcome": "success"})[1]
     expect.that(told["labelled"], "an outcome is a label, too", told)
     run = world.faults("confirm", incident, "--state", "crashed")

@@ -293,11 +293,12 @@ class Map:
                                        {"enabled": True, "maxTouchPoints": 5})
         self.open("/jobs/job-1005?map=ranks")
         browser.soon("canvas.map")
-        left, top, wide = browser.run("""
+        in_sight = """
             const canvas = document.querySelector("canvas.map");
             canvas.scrollIntoView({ block: "center" });
             const { left, top, width } = canvas.getBoundingClientRect();
-            return [left, top + 36, width];""")
+            return [left, top + 36, width];"""
+        left, top, wide = browser.run(in_sight)
         middle = left + wide / 2
 
         def moved(before):
@@ -324,9 +325,9 @@ class Map:
         touch(browser, [[(middle, top - 8 * i)] for i in range(20)])
         live.wait_for(lambda: browser.run("return scrollY") > at)
         expect.that(browser.run("return scrollY") > at, "one finger up moves the page")
-        browser.run("document.querySelector('canvas.map').scrollIntoView({ block: 'center' })")
+        _, top, _ = browser.run(in_sight)
         touch(browser, [[(middle, top)]])
-        expect.that(browser.soon(".whybox h3"), "a tap says why")
+        expect.that(browser.soon(".whybox h3"), "a tap says why", (top, self.shown_part()))
         browser.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
         browser.size(1440, 900)
 

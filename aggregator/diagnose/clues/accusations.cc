@@ -31,11 +31,28 @@ std::vector<std::uint32_t> blamed_ranks(const job::JobView& view, std::uint32_t 
   return ranks;
 }
 
+/// Ranks that waited, by their own words, while such words name another one: a launcher that sees
+/// them end tells of an effect. By JobView::ranks; all false where nobody is named.
+std::vector<bool> find_waiters(const Scene& scene) {
+  std::vector<bool> waiters(scene.view().ranks.size(), false);
+  bool named = false;
+  for (std::size_t line = 0; line < scene.voices.lines.size(); ++line) {
+    const std::uint32_t event = scene.findings.failures.events[line].event;
+    if (!scene.findings.hints.events[event].waited) continue;
+    const detect::Accused& accused = scene.findings.hints.accused[event];
+    named = named || !accused.ranks.empty() || !accused.outsiders.empty();
+    for (const auto& [rank, first] : scene.voices.lines[line].said.ranks) waiters[rank] = true;
+  }
+  if (!named) waiters.assign(waiters.size(), false);
+  return waiters;
+}
+
 }  // namespace
 
 std::vector<Clue> accusations(const Scene& scene) {
   const job::JobView& view = scene.view();
   std::vector<Clue> clues;
+  const std::vector<bool> waiters = find_waiters(scene);
   for (const FailureEvent& failure : scene.findings.failures.events) {
     const detect::Accused& accused = scene.findings.hints.accused[failure.event];
     if (accused.empty()) continue;
@@ -50,8 +67,11 @@ std::vector<Clue> accusations(const Scene& scene) {
     for (const std::uint32_t node : accused.nodes)
       for (const std::uint32_t rank : blamed_ranks(view, node))
         add(Whose::rank, rank, rarity(accused.nodes.size(), scene.nodes()));
+    const bool in_wait = scene.findings.hints.events[failure.event].waited;
     for (const std::uint32_t rank : accused.ranks)
-      add(Whose::rank, rank, rarity(accused.ranks.size(), view.training_ranks()));
+      add(Whose::rank, rank,
+          rarity(accused.ranks.size(), view.training_ranks()) *
+              (!in_wait && waiters[rank] ? scene.scale.shares.reporter : 1.0));
     for (const std::uint32_t one : accused.outsiders)
       add(Whose::outsider, one, 1.0 / static_cast<double>(accused.outsiders.size()));
   }

@@ -120,6 +120,24 @@ TEST_CASE("line clues: a guess of peers is less than a launcher's word; outsider
   }
 }
 
+TEST_CASE("line clues: kind 'a rank that waited': a launcher that sees it end tells of an effect") {
+  for (const bool named : {true, false}) {
+    CAPTURE(named);
+    MadeJob job(4);
+    job.say(0, {"timed out: rank 3 did not join", Level::error}, 1000);
+    job.say(1, {"failed exitcode -6", Level::error}, 2000);
+    MadeScene scene(job);
+    scene.hint("timed out").waited = true;
+    if (named) scene.accused("timed out").ranks = {3};
+    scene.accused("exitcode").ranks = {0};
+    scene.fail("timed out", Severity::fatal);
+    scene.fail("exitcode", Severity::fatal);
+    const auto said = scene.clues(accusations);
+    CHECK(of_rank(said, 0).strength == doctest::Approx(named ? shares().reporter : 1.0));
+    if (named) CHECK(of_rank(said, 3).strength == doctest::Approx(1.0));
+  }
+}
+
 TEST_CASE("line clues: the node that fails first by more than clocks differ is told, alone") {
   MadeJob job(4);
   job.say(1, {"fault", Level::error}, 1000);
