@@ -492,6 +492,14 @@ class Test(page_map.Map, page_acts.Acts, page_acts.Users, page_acts.Windows,
         live.wait_for(lambda: not self.browser.cookies(), 10)
         self.expect.equal(self.browser.cookies(), [], "and leaves no cookie")
 
+    def check_logs(self, state, program):
+        """What was signed in with stands in no file but that of the token, and was not printed."""
+        files = [path for path in state.rglob("*") if path.is_file() and path.stat().st_size]
+        holds = [str(path) for path in files
+                 if path.name not in ("token", "tokens") and self.token.encode() in path.read_bytes()]
+        self.expect.that(len(files) > 2 and not holds and self.token not in str(program.said()),
+                         "no log and no file of the state has the token", holds)
+
 
 def play(expect, l4, webdriver, folder, pictures):
     place = local.Place(folder, l4)
@@ -540,6 +548,7 @@ def play(expect, l4, webdriver, folder, pictures):
         browser.type("#token", token)
         browser.click("form button")
         browser.soon(".job strong")
+        test.check_logs(state, program)
         program = test.check_restart(place, program)
         test.check_broken(program)
     finally:
