@@ -495,8 +495,9 @@ class Test(page_map.Map, page_acts.Acts, page_acts.Users, page_acts.Windows,
     def check_logs(self, state, program):
         """What was signed in with stands in no file but that of the token, and was not printed."""
         files = [path for path in state.rglob("*") if path.is_file() and path.stat().st_size]
+        token = self.token.encode()
         holds = [str(path) for path in files
-                 if path.name not in ("token", "tokens") and self.token.encode() in path.read_bytes()]
+                 if path.name not in ("token", "tokens") and token in path.read_bytes()]
         self.expect.that(len(files) > 2 and not holds and self.token not in str(program.said()),
                          "no log and no file of the state has the token", holds)
 
