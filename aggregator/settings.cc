@@ -242,7 +242,8 @@ Result<Settings> read_settings(ConfigTable& root, const std::filesystem::path& f
   if (settings.scoring_table.empty()) return settings;
   auto table = read_scoring_table(settings);
   if (!table) return std::unexpected(table.error());
-  settings.live.shards.job.scale = std::make_shared<const diagnose::clues::Scale>(table->scale);
+  settings.scores = std::make_shared<const diagnose::clues::Table>(std::move(*table));
+  settings.live.shards.job.scale = {settings.scores, &settings.scores->scale};
   return settings;
 }
 
@@ -250,10 +251,8 @@ Result<Settings> read_settings(ConfigTable& root, const std::filesystem::path& f
 template <class Load>
 Result<Settings> start_with(Load load, const std::filesystem::path& file) {
   auto settings = load(file);
-  if (!settings || settings->scoring_table.empty()) return settings;
-  const auto table = read_scoring_table(*settings);
-  if (!table) return std::unexpected(table.error());
-  numbers::put_in_force(table->numbers);
+  if (!settings || settings->scores == nullptr) return settings;
+  numbers::put_in_force(settings->scores->numbers);
   return load(file);
 }
 

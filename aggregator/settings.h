@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,10 @@
 #include "aggregator/live/aggregator.h"
 #include "common/base/error.h"
 #include "common/config/config_table.h"
+
+namespace l4::diagnose::clues {
+struct Table;
+}
 
 namespace l4::aggregator {
 
@@ -24,10 +29,11 @@ struct Settings {
   bool http_on = true;
   std::filesystem::path tokens;    ///< file of tokens; empty: everyone may ask
   std::vector<std::string> names;  ///< names of this host, for a server without tokens: own_host.h
-  std::string endpoint = "tcp://127.0.0.1:7430";  ///< endpoint of the wire
-  std::filesystem::path key, allow_list;          ///< both must be given
-  std::filesystem::path faults;                   ///< folder; empty: the shipped library
-  std::filesystem::path scoring_table;            ///< empty: the shipped one
+  std::string endpoint = "tcp://127.0.0.1:7430";         ///< endpoint of the wire
+  std::filesystem::path key, allow_list;                 ///< both must be given
+  std::filesystem::path faults;                          ///< folder; empty: the shipped library
+  std::filesystem::path scoring_table;                   ///< empty: the shipped one
+  std::shared_ptr<const diagnose::clues::Table> scores;  ///< what stands in it; null: as shipped
   std::string log_level = "info";
   NamedPaths named;                          ///< places in the config that name required files
   std::map<std::string, std::string> fixed;  ///< by `table.key`: settings that stay until a restart

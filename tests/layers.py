@@ -57,7 +57,7 @@ ALLOWED = {
     "agent/stamps": ["common/base", "agent/text"],
     "agent/decode": ["common/base", "common/wire", "agent/text", "agent/stamps"],
     "agent/tail": COMMON + ["agent/discover"],
-    "agent/segment": COMMON + ["agent/decode"],
+    "agent/segment": COMMON + ["agent/decode", "agent/text"],
     "agent/recall": COMMON + ["agent/decode"],
     "agent/lines": COMMON + ["agent/discover", "agent/decode", "agent/tail",
                              "agent/pipeline/redaction.h"],

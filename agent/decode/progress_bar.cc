@@ -254,15 +254,6 @@ bool are_of_two_loops(const Bar& one, std::string_view front, const Bar& other,
          is_description(other_front) && !begin_alike(front, other_front);
 }
 
-/// An evaluation draws its bar over that of the training, which it tells nothing about.
-static bool draws_over_another(std::string_view newer, std::string_view older) {
-  const auto drawn = find_bar(older);
-  if (!drawn) return false;
-  const auto next = find_bar(newer);
-  return next && are_of_two_loops(*next, newer.substr(0, next->begin), *drawn,
-                                  older.substr(0, drawn->begin));
-}
-
 bool redraws(std::string_view newer, std::string_view older) {
   // Nearly always: a bar that has moved on.
   constexpr std::size_t kMovedBytes = 16;
@@ -276,15 +267,17 @@ bool redraws(std::string_view newer, std::string_view older) {
       newer[sign + 1] == '|' && older.back() == ']' && newer.size() + kMovedBytes > older.size())
     return true;
   older = text::trim_right(older);
-  if (draws_over_another(newer, older)) return false;
+  const auto bar = find_bar(older);
+  const auto next = bar ? find_bar(newer) : std::nullopt;
+  // An evaluation draws its bar over that of the training, which it tells nothing about.
+  if (next &&
+      are_of_two_loops(*next, newer.substr(0, next->begin), *bar, older.substr(0, bar->begin)))
+    return false;
   constexpr int kWord = 4;
   if (older.ends_with("/s]") || older.ends_with("/it]") || !holds_letters(older, kWord))
     return true;
-  if (const auto bar = find_bar(older)) {
-    if (!holds_letters(bar->behind, kWord)) return true;
-    const auto next = find_bar(newer);
-    return next && begin_alike(next->behind, bar->behind);
-  }
+  if (bar)
+    return !holds_letters(bar->behind, kWord) || (next && begin_alike(next->behind, bar->behind));
   return begin_alike(newer, older);
 }
 

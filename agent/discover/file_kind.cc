@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 
 #include "agent/decode/structured_line.h"
@@ -28,6 +29,18 @@ constexpr std::array<std::string_view, 66> kDataExtensions{
 bool is_odd(unsigned char byte) {
   constexpr std::string_view kUsual{"\0\t\n\r\b\a\f\x1b", 8};
   return byte == 0x7f || (byte < 0x20 && kUsual.find(static_cast<char>(byte)) == kUsual.npos);
+}
+
+/// Reads until the buffer is full or the file ends. An error ends it, too, behind what was read.
+Result<std::size_t> fill(FileReader& reader, std::span<char> buffer) {
+  std::size_t size = 0;
+  while (size < buffer.size()) {
+    const auto n = reader.read(buffer.subspan(size));
+    if (!n && size == 0) return std::unexpected(n.error());
+    if (!n || *n == 0) break;
+    size += *n;
+  }
+  return size;
 }
 
 /// NULs of the lines that are not UTF-16; the decoder reads such lines among others.
@@ -118,13 +131,7 @@ bool holds_json_log(const std::filesystem::path& path) {
   auto reader = FileReader::open(path);
   if (!reader) return false;
   std::string head(kHeadBytesMax, '\0');
-  std::size_t size = 0;
-  while (size < head.size()) {
-    const auto n = reader->read({head.data() + size, head.size() - size});
-    if (!n || *n == 0) break;
-    size += *n;
-  }
-  head.resize(size);
+  head.resize(fill(*reader, head).value_or(0));
   const std::string_view all{head};
   return is_json_log_line(all.substr(0, all.find('\n'))) ||
          (plain_name(path.native()).ends_with(".json") && is_job_state(all));
@@ -159,13 +166,9 @@ Result<Content> content_of(const std::filesystem::path& path) {
   if (!reader) return std::unexpected(reader.error());
   std::array<char, kSampleBytes> head{};
   for (std::uint64_t hole = 0;; hole += head.size()) {
-    std::size_t size = 0;
-    while (size < head.size()) {
-      const auto n = reader->read({head.data() + size, head.size() - size});
-      if (!n && size == 0 && hole == 0) return std::unexpected(n.error());
-      if (!n || *n == 0) break;
-      size += *n;
-    }
+    const auto read = fill(*reader, head);
+    if (!read && hole == 0) return std::unexpected(read.error());
+    const std::size_t size = read.value_or(0);
     const std::string_view all{head.data(), size};
     if (!behind_hole(all).empty()) return content_of_head(all);
     if (size < head.size() || hole >= kHoleBytesMax)

@@ -20,7 +20,7 @@ LocalTemplateId id_of_bar(std::int64_t total, BarKind kind) {
 Standing standing_of(const Counter& counter, const Company& company, bool epoch_beside) {
   const bool in_epoch = counter.in_epoch || (epoch_beside && counter.sign != Sign::none);
   const bool clean = company.measured && !company.evaluation && !company.preparation;
-  if (counter.leads && counter.sign == Sign::none && !in_epoch && clean) return Standing::fair;
+  if (counter.leads && !in_epoch && clean) return Standing::fair;
   if (counter.sign == Sign::none && !in_epoch)
     return company.preparation ? Standing::none : Standing::bare;
   const bool named = counter.sign == Sign::word;
@@ -149,7 +149,7 @@ bool IterationLearner::convinces(const Field& field, const Watched& watched,
     case Standing::fair:
       if (field.sign == Sign::bar) return true;
       if (field.unit == Unit::iteration && field.total > 0) return field.streak >= 1;
-      if (field.leads && field.sign == Sign::none) return field.streak >= kBare;
+      if (field.leads) return field.streak >= kBare;
       return field.streak >= (field.unit == Unit::iteration ? kNamed : kMeasured);
     case Standing::weak:
       if (field.sign == Sign::bar) return trusted || field.streak >= kMeasured;

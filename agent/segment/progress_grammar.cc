@@ -302,7 +302,6 @@ class Finder {
 
   void add(const Whole& whole, Unit unit, std::uint32_t name, bool bar) {
     Counter counter{whole.value, whole.total, unit};
-    counter.leads = leads(whole);
     counter.in_epoch = is_in_epoch(whole);
     if (name != 0 && unit != Unit::unknown) {
       counter.sign = Sign::word;
@@ -313,6 +312,8 @@ class Finder {
     } else if (whole.total > 0) {
       counter.sign = Sign::total;
       outer_of_two(whole, counter);
+    } else {
+      counter.leads = leads(whole);
     }
     if (bar && !out_.bar) {
       out_.bar = out_.size;

@@ -29,7 +29,7 @@ struct Counter {
   Unit unit = Unit::unknown;
   Sign sign = Sign::none;
   bool in_epoch = false;   ///< stands right behind an epoch, in brackets or before a total
-  bool leads = false;      ///< begins the line, and a colon or a bracket sets it apart
+  bool leads = false;      ///< has no sign, but begins the line, set apart by a colon or a bracket
   std::uint32_t name = 0;  ///< hash of the word; 0 if none
 };
 

@@ -4,6 +4,7 @@
 
 #include "agent/segment/progress_words.h"
 #include "agent/segment/whole_number.h"
+#include "agent/text/scan.h"
 #include "common/base/ascii.h"
 
 namespace l4::segment {
@@ -11,25 +12,18 @@ namespace {
 
 constexpr std::size_t kLineMax = 512, kCellsMax = 32, kNameMax = 40;
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kEdges = " \t\r";
-  const std::size_t begin = text.find_first_not_of(kEdges);
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(kEdges) + 1 - begin);
-}
-
 /// Takes the first cell off `rest`.
 std::string_view next_cell(std::string_view& rest, char separator) {
   const std::size_t end = std::min(rest.find(separator), rest.size());
-  const std::string_view cell = trimmed(rest.substr(0, end));
+  const std::string_view cell = text::trim(rest.substr(0, end));
   rest.remove_prefix(std::min(end + 1, rest.size()));
-  if (separator == ' ') rest = trimmed(rest);
+  if (separator == ' ') rest = text::trim(rest);
   return cell;
 }
 
 /// The line without the bars at its ends.
 std::string_view inner(std::string_view line, char separator) {
-  line = trimmed(line);
+  line = text::trim(line);
   if (separator != '|') return line;
   if (line.starts_with('|')) line.remove_prefix(1);
   if (line.ends_with('|')) line.remove_suffix(1);
@@ -69,7 +63,7 @@ bool is_value(std::string_view cell) {
 std::optional<TableHead> TableHead::read(std::string_view line) {
   if (line.size() > kLineMax || std::ranges::any_of(line, is_digit)) return std::nullopt;
   TableHead head;
-  const std::string_view names = trimmed(line);
+  const std::string_view names = text::trim(line);
   head.separator_ = separator_of(names);
   std::string_view rest = inner(names, head.separator_);
   std::size_t cells = 0, measures = 0;

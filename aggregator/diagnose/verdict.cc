@@ -344,8 +344,8 @@ bool stands_in_save(const Findings& findings) {
   return any && findings.silence.overdue && !findings.endings.ended();
 }
 
-/// `trained`: has_trained().
-void add_failures(const VerdictInput& input, bool trained, FactSet& set) {
+/// `trained`: has_trained(); `in_save`: stands_in_save().
+void add_failures(const VerdictInput& input, bool trained, bool in_save, FactSet& set) {
   const Findings& findings = input.findings;
   const Opening opening = opening_of(findings);
   set.add(Fact::failed, findings.processes.first_left || input.lost_known ||
@@ -355,10 +355,9 @@ void add_failures(const VerdictInput& input, bool trained, FactSet& set) {
   set.add(Fact::waited, ended_in_wait(findings) && !is_torn(findings) &&
                             (trained || !is_too_young_to_wait(findings)));
   const bool unended = input.silence_known && findings.live == nullptr && stands_unended(findings);
-  const bool in_save = !findings.failures.fatal && stands_in_save(findings);
-  set.add(Fact::stood,
-          stood_by_network(findings).value_or(unended || in_save || began_as_hang(findings)) &&
-              (!stopped || stood_before_stop(findings)));
+  const bool stands = unended || (in_save && !findings.failures.fatal);
+  set.add(Fact::stood, stood_by_network(findings).value_or(stands || began_as_hang(findings)) &&
+                           (!stopped || stood_before_stop(findings)));
   set.add(Fact::fatal, findings.failures.fatal || findings.processes.exit_seen);
   set.add(Fact::untimed, !delay_to_failure(findings));
   set.add(Fact::peer_lost, ends_with_lost_peer(findings, !input.lost_nodes.empty()));
@@ -375,9 +374,10 @@ bool may_have_ended(const Findings& findings) {
   return stands_still(findings);
 }
 
-void add_ends(const VerdictInput& input, FactSet& set) {
+/// `in_save`: stands_in_save().
+void add_ends(const VerdictInput& input, bool in_save, FactSet& set) {
   const detect::ending::Endings& endings = input.findings.endings;
-  set.add(Fact::said_well, has_finished(input) && !stands_in_save(input.findings));
+  set.add(Fact::said_well, has_finished(input) && !in_save);
   set.add(Fact::left_well, input.findings.processes.all_left_well);
   if (!may_have_ended(input.findings)) return;
   set.add(Fact::closed_well, endings.well);
@@ -403,9 +403,10 @@ Facts facts_of(const VerdictInput& input) {
   const Findings& findings = input.findings;
   const bool marked = findings.clock.has_iterations();
   FactSet set;
-  add_ends(input, set);
+  const bool in_save = stands_in_save(findings);
+  add_ends(input, in_save, set);
   const bool trained = has_trained(input);
-  add_failures(input, trained, set);
+  add_failures(input, trained, in_save, set);
   set.add(Fact::untrained, !trained);
   set.add(Fact::unmarked, !marked);
   const bool slow = findings.slowdown.found && !findings.slowdown.by_symptoms;

@@ -508,6 +508,15 @@ std::string_view singled_out(std::string_view text) {
   return text;
 }
 
+/// "local_rank 1 exited": the short form of a message, written into `buffer`.
+std::string_view exited(std::string_view name, std::string_view number,
+                        std::array<char, 32>& buffer) {
+  auto to = buffer.begin();
+  for (const std::string_view part : {name, number, std::string_view{" exited"}})
+    to = std::ranges::copy(part, to).out;
+  return {buffer.begin(), to};
+}
+
 /// "Command '[.., '--local_rank=1', ..]' died with ..", "['python', .., '--rank=3'] exits with ..":
 /// the options of a command that ended tell which process it was. Gives "local_rank 1 exited",
 /// however long the command, in `buffer`; else `text`.
@@ -531,10 +540,7 @@ std::string_view ended_command(std::string_view text, std::array<char, 32>& buff
     if (at == command.npos) continue;
     const std::string_view value = front_while(command.substr(at), is_digit);
     if (value.empty() || value.size() > kDigitsMax) continue;
-    auto to = buffer.begin();
-    for (const std::string_view part : {name, value, std::string_view{" exited"}})
-      to = std::ranges::copy(part, to).out;
-    return {buffer.begin(), to};
+    return exited(name, value, buffer);
   }
   return text;
 }
@@ -551,11 +557,7 @@ std::string_view spawned_process(std::string_view text, std::array<char, 32>& bu
   if (number.empty() || number.size() > kDigitsMax ||
       !rest.substr(number.size()).starts_with(kBack))
     return text;
-  auto to = buffer.begin();
-  for (const std::string_view part :
-       {std::string_view{"rank "}, number, std::string_view{" exited"}})
-    to = std::ranges::copy(part, to).out;
-  return {buffer.begin(), to};
+  return exited("rank ", number, buffer);
 }
 
 }  // namespace

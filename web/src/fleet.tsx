@@ -2,7 +2,7 @@
 import { useContext, useEffect, useMemo, useRef } from "react";
 import type { Job } from "./api_types";
 import { certainty, grouped, harmless, millis, percent, sized, toneOf } from "./format";
-import { serverNow, setServerNow, useAsked } from "./live";
+import { NO_JOB, serverNow, setServerNow, useAsked } from "./live";
 import { Ago, BEHIND_BATCHES, Empty, Failure, LimitContext, NotYet, Sentence, Since, StateMark, Wild,
   useRows } from "./parts";
 import { Pace, notePace } from "./pace";
@@ -14,7 +14,6 @@ import type { Said } from "./sentences";
 
 const JOBS_MS = 5_000;
 const REST_MS = 15_000;
-const NO_JOB = ""; // what happens to one job does not change it
 
 type Kind = "sick" | "suspect" | "running" | "ended";
 const KINDS: { kind: Kind; word: string }[] = [

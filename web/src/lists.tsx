@@ -2,7 +2,7 @@
 import { idIn } from "./api";
 import type { Agent, Fault } from "./api_types";
 import { counted, grouped, harmless, millis, sized, span, spoken } from "./format";
-import { useAsked } from "./live";
+import { NO_JOB, useAsked } from "./live";
 import { Ago, BEHIND_BATCHES, Empty, NotYet, Section, StateMark, Time, Wild, useRows } from "./parts";
 import { setQuery, to } from "./route";
 import type { Route } from "./route";
@@ -10,7 +10,6 @@ import type { Route } from "./route";
 const AGENTS_MS = 5_000;
 const FAULTS_MS = 60_000;
 const INCIDENTS_MS = 30_000;
-const NO_JOB = ""; // the library is none of any job
 
 export function Search(props: { route: Route; what: string }) {
   return <div className="filter" role="search"><input id="search" type="search" aria-label={`Filter ${props.what}`}

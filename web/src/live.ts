@@ -276,6 +276,8 @@ export interface Asked<T> {
   again: () => void;
 }
 
+export const NO_JOB = ""; // no event of a job changes the answer
+
 /** The answer to a request, asked for again each `every` ms and when events of `job` come, which the answer may name. */
 export function useAsked<Key extends keyof Answers>(
   key: Key, path: string | null, every: number, job: string | ((data: Answers[Key]) => string) = "*"): Asked<Answers[Key]> {
