@@ -72,7 +72,10 @@ std::optional<TableHead> TableHead::read(std::string_view line) {
     if (!is_name(cell)) return std::nullopt;
     const std::string_view last = last_part(cell, cell.size());
     const Unit unit = unit_of(meaning_of(last));
-    if (unit > head.unit_ && (head.separator_ != ' ' || cells == 0)) {
+    const bool finer = unit == Unit::iteration
+                           ? head.unit_ != Unit::iteration
+                           : unit != Unit::unknown && head.unit_ == Unit::unknown;
+    if (finer && (head.separator_ != ' ' || cells == 0)) {
       head.unit_ = unit;
       head.counter_ = static_cast<std::uint8_t>(cells);
       head.name_ = hash_of(last);

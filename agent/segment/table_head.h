@@ -2,10 +2,10 @@
 //
 // Place in the flow: IterationLearner reads with it what notebooks and loggers of tables print,
 // once the names and then rows of numbers alone: "Step\tTraining Loss", "epoch  train_loss  time",
-// "step,loss,lr", "| iter | loss |". A line is a head if it has no digit, one cell names an
-// iteration or an epoch, and another one a measure. Cells are parted by tabs, bars, commas, or
-// blanks; among blanks only the first cell can be the counter, since names may be of several words.
-// Pure; no allocation; any bytes may be given.
+// "step,loss,lr", "| iter | loss |". Of a head that names both, iterations count. A line is a head
+// if it has no digit, one cell names an iteration or an epoch, and another one a measure. Cells are
+// parted by tabs, bars, commas, or blanks; among blanks only the first cell can be the counter,
+// since names may be of several words. Pure; no allocation; any bytes may be given.
 #pragma once
 
 #include <cstddef>

@@ -22,6 +22,8 @@ TEST_CASE("table head: kind 'a table of a notebook': the head names the counter 
            Row{"step,loss,lr", "1200,2.31,1.5e-04", 1200},
            Row{"| iter | loss | grad norm |", "| 40 | 2.5 | nan |", 40},
            Row{"loss | global_step", "2.25 | 31", 31},
+           Row{"step,epoch,loss", "120,3,2.31", 120},
+           Row{"Epoch\tStep\tLoss", "3\t120\t2.31", 120},
        }) {
     CAPTURE(row.head);
     const auto head = TableHead::read(row.head);

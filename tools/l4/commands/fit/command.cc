@@ -84,8 +84,9 @@ ask::Answer<Labels> collect(const FitOptions& options) {
     const auto text = content(file);
     if (!text) return ask::failed(text.error().where, text.error().reason, terminal::kWrongUse);
     if (const auto done = read_labels(*text, labels); !done)
-      return ask::failed(file.string() + ": " + done.error().where, done.error().reason,
-                         terminal::kWrongUse);
+      return ask::failed(
+          file.string() + (done.error().where.empty() ? "" : ": " + done.error().where),
+          done.error().reason, terminal::kWrongUse);
   }
   if (!options.labels.empty()) return labels;
   const auto asked = ask::find_aggregator(options);
